@@ -1,0 +1,1 @@
+"""Which category or gap owns each nanosecond of each GPU."""

@@ -1,0 +1,235 @@
+"""Every number a report shows, as frozen dataclasses; renderers read nothing else.
+
+Times are integer nanoseconds.  ``None`` means that the trace cannot tell; the reason is one of
+`Analysis.warnings`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+GraphTrace = Literal["node", "graph", "none", "mixed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the reader must know before trusting the numbers.
+
+    Attributes:
+        code: Stable lower-case word for machines, such as ``graph-mode``.
+        text: One sentence, with the remedy when there is one.
+    """
+
+    code: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A message of nsys itself about the capture.
+
+    Attributes:
+        severity: 2 warning, 3 error (1 info and 4 verbose are not kept).
+        text: The message, unchanged.
+        count: How many times nsys recorded it.
+        pid: Operating-system id of the process it is about, when known.
+    """
+
+    severity: int
+    text: str
+    count: int
+    pid: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RulesId:
+    """Which rules decided the categories.
+
+    Attributes:
+        name: Rule files in order of precedence, joined with ``+``.
+        sha256: Digest over their bytes, hexadecimal.
+    """
+
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFacts:
+    """What the file says about itself.
+
+    Attributes:
+        file: Name of the file, without its directories.
+        nsys_version: Version of Nsight Systems that exported it.
+        schema_version: Version of the export schema, such as ``3.25.0``.
+        graph_trace: Whether CUDA graphs were traced per node, per graph, both or not at all.
+        duration_ns: Length of the capture; GPU work may cover less.
+        driver_version: NVIDIA driver.
+        simulated: What the simulator says when the trace is not a recording.
+        diagnostics: Warnings and errors of nsys, without duplicates.
+    """
+
+    file: str
+    nsys_version: str | None
+    schema_version: str | None
+    graph_trace: GraphTrace
+    duration_ns: int | None
+    driver_version: str | None
+    simulated: str | None
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One GPU as one process sees it; two ranks may both call theirs device 0.
+
+    Attributes:
+        gpu: Dense number of this GPU in the trace, from 0.
+        pid: Operating-system id of the owning process.
+        process: Name or title of the process.
+        device_id: CUDA ordinal inside the process.
+        rank: Tensor-parallel rank.
+        rank_from: Where the rank comes from, such as ``process title`` or ``device order``.
+        name: Marketing name of the physical GPU.
+        name_from: How the physical GPU was found: ``trace`` (resolved by the trace), ``assumed``
+            (by ordinal, or because all GPUs are alike); None when it is unknown.
+        sm_count: Streaming multiprocessors.
+        memory_bandwidth_bytes_per_s: As the driver reports it.
+    """
+
+    gpu: int
+    pid: int
+    process: str | None
+    device_id: int
+    rank: int | None
+    rank_from: str | None
+    name: str | None
+    name_from: str | None
+    sm_count: int | None
+    memory_bandwidth_bytes_per_s: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The part of the trace that the numbers are about.
+
+    Attributes:
+        start_ns: Begin, on the trace's own clock.
+        end_ns: End, exclusive.
+        why: How it was chosen, for people.
+    """
+
+    start_ns: int
+    end_ns: int
+    why: str
+
+    @property
+    def wall_ns(self) -> int:
+        """Return the length."""
+        return self.end_ns - self.start_ns
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryTime:
+    """One category on one GPU.
+
+    Attributes:
+        category: Name, one of `traceattr.rules.categories.CATEGORIES`.
+        subcategory: ``nccl`` or ``custom`` for communication, else None.
+        exclusive_ns: Wall time owned by this category; over all categories it sums to busy time.
+        sum_ns: Sum of durations inside the window; may exceed the wall where operations overlap.
+        operations: Operations that touch the window.
+    """
+
+    category: str
+    subcategory: str | None
+    exclusive_ns: int
+    sum_ns: int
+    operations: int
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTime:
+    """One kernel name, over all GPUs.
+
+    Attributes:
+        name: Demangled name, or the short one where the trace has no other.
+        category: Its category.
+        subcategory: Its subcategory, if the rule names one.
+        rule: Name of the rule that won, None for unclassified.
+        operations: Number of launches that touch the window.
+        total_ns: Sum of durations inside the window.
+        median_ns: Median duration of a whole launch.
+    """
+
+    name: str
+    category: str
+    subcategory: str | None
+    rule: str | None
+    operations: int
+    total_ns: int
+    median_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """Wall time in which nothing ran on one GPU; the parts sum to `total_ns`.
+
+    Attributes:
+        total_ns: All idle time.
+        in_graph_ns: Inside one graph replay; None when replays were recorded as envelopes only.
+        between_graph_ns: Outside replays, between the first and the last replay.
+        other_ns: The rest: traces without graphs, and before the first or after the last replay.
+        edge_ns: Part of `other_ns`: before the GPU's first or after its last operation.
+    """
+
+    total_ns: int
+    in_graph_ns: int | None
+    between_graph_ns: int
+    other_ns: int
+    edge_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class GpuTime:
+    """Where the time of one GPU went.
+
+    Attributes:
+        gpu: Number of the GPU, see `Gpu`.
+        wall_ns: Length of the window.
+        busy_ns: Time in which at least one operation ran.
+        kernel_ns: Time in which at least one kernel or graph ran; copies do not count.
+        categories: Categories with at least one operation, in table order.
+        idle: The rest of the window.
+    """
+
+    gpu: int
+    wall_ns: int
+    busy_ns: int
+    kernel_ns: int
+    categories: tuple[CategoryTime, ...]
+    idle: Idle
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Everything a report shows about one trace.
+
+    Attributes:
+        version: Version of traceattr.
+        rules: Which rules were used.
+        trace: What the file says about itself.
+        gpus: The GPUs, in order of rank.
+        window: What the numbers are about.
+        per_gpu: One entry per GPU, in the order of `gpus`.
+        kernels: Every kernel name in the window, longest total first.
+        warnings: What to know before trusting the numbers.
+    """
+
+    version: str
+    rules: RulesId
+    trace: TraceFacts
+    gpus: tuple[Gpu, ...]
+    window: Window
+    per_gpu: tuple[GpuTime, ...]
+    kernels: tuple[KernelTime, ...]
+    warnings: tuple[Notice, ...]

@@ -1,0 +1,1 @@
+"""From an nsys ``.sqlite`` export to documented DuckDB tables."""

@@ -1,0 +1,1 @@
+"""Ordered kernel-name rules: the first pattern that matches decides the category."""
