@@ -62,6 +62,9 @@ class TraceFacts:
         nsys_version: Version of Nsight Systems that exported it.
         schema_version: Version of the export schema, such as ``3.25.0``.
         graph_trace: Whether CUDA graphs were traced per node, per graph, both or not at all.
+        opaque_replays: Replays recorded as one envelope, without their nodes.
+        unrecorded_graph_launches: Graph launches whose GPU work is missing; idle time is then an
+            upper limit.
         duration_ns: Length of the capture; GPU work may cover less.
         driver_version: NVIDIA driver.
         simulated: What the simulator says when the trace is not a recording.
@@ -72,6 +75,8 @@ class TraceFacts:
     nsys_version: str | None
     schema_version: str | None
     graph_trace: GraphTrace
+    opaque_replays: int
+    unrecorded_graph_launches: int
     duration_ns: int | None
     driver_version: str | None
     simulated: str | None
@@ -84,7 +89,7 @@ class Gpu:
 
     Attributes:
         gpu: Dense number of this GPU in the trace, from 0.
-        pid: Operating-system id of the owning process.
+        pid: Operating-system id of the owning process, when the trace names one.
         process: Name or title of the process.
         device_id: CUDA ordinal inside the process.
         rank: Tensor-parallel rank.
@@ -97,7 +102,7 @@ class Gpu:
     """
 
     gpu: int
-    pid: int
+    pid: int | None
     process: str | None
     device_id: int
     rank: int | None

@@ -1,0 +1,44 @@
+"""The in-memory DuckDB database that holds one trace."""
+
+from importlib.resources import files
+
+import duckdb
+
+TABLES = (
+    "capture",
+    "diagnostic",
+    "gpu",
+    "kernel_name",
+    "gpu_op",
+    "replay",
+    "api_call",
+    "host_range",
+    "os_call",
+)
+"""Every public table or view, each made and documented by the SQL file of its name."""
+
+
+def read_sql(package: str, name: str) -> str:
+    """Return the text of ``sql/NAME.sql`` shipped with ``package``."""
+    return (files(package) / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def open_database() -> duckdb.DuckDBPyConnection:
+    """Return an empty in-memory database that reaches neither the network nor other files.
+
+    Row order is given up for speed, so every query that needs an order states one.
+    """
+    return duckdb.connect(
+        ":memory:",
+        config={
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "enable_external_access": False,
+            "preserve_insertion_order": False,
+        },
+    )
+
+
+def run_sql(connection: duckdb.DuckDBPyConnection, name: str) -> None:
+    """Run every statement of the ingest file ``sql/NAME.sql``."""
+    connection.execute(read_sql("traceattr.ingest", name))

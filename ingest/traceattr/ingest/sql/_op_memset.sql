@@ -1,0 +1,18 @@
+INSERT INTO _op
+SELECT
+    'memset',
+    "start",
+    "end",
+    "deviceId",
+    "contextId",
+    "streamId",
+    nullif("correlationId", 0),
+    nullif("globalPid", 0),
+    NULL,
+    NULL,
+    nullif("graphNodeId", 0),
+    nullif(("graphNodeId" >> 32) & 4294967295, 0),
+    "bytes",
+    NULL
+FROM batch
+WHERE "start" IS NOT NULL AND "end" IS NOT NULL;

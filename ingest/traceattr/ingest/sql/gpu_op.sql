@@ -1,0 +1,41 @@
+CREATE TABLE gpu_op AS
+SELECT
+    op.gpu_id,
+    op.kind,
+    op.start_ns,
+    op.end_ns,
+    op.context_id,
+    op.stream_id,
+    op.name_id,
+    op.correlation_id,
+    op.launch_ns,
+    op.graph_id,
+    op.graph_node_id,
+    replay.replay_id,
+    op.bytes,
+    op.copy_kind
+FROM _op_resolved AS op
+LEFT JOIN _replay AS replay ON op.gpu_id = replay.gpu_id AND op.replay_key = replay.replay_key
+-- Envelopes whose nodes were recorded too are not in _replay; they would count the time twice.
+WHERE op.kind != 'graph' OR replay.replay_id IS NOT NULL;
+
+COMMENT ON TABLE gpu_op IS
+'One row per operation on a GPU: kernel, copy, memory set, or the envelope of a CUDA graph that was not traced per node.';
+COMMENT ON COLUMN gpu_op.gpu_id IS 'GPU, see gpu.';
+COMMENT ON COLUMN gpu_op.kind IS 'kernel, memcpy, memset or graph.';
+COMMENT ON COLUMN gpu_op.start_ns IS
+'Begin in ns on the clock of the trace; may be negative, or since 1970 in normalised exports.';
+COMMENT ON COLUMN gpu_op.end_ns IS 'End in ns; never before start_ns.';
+COMMENT ON COLUMN gpu_op.context_id IS 'CUDA context, local to the process. NULL when not recorded.';
+COMMENT ON COLUMN gpu_op.stream_id IS 'CUDA stream, local to the process. NULL when not recorded.';
+COMMENT ON COLUMN gpu_op.name_id IS 'Name of the kernel, see kernel_name. NULL for other kinds.';
+COMMENT ON COLUMN gpu_op.correlation_id IS
+'Launching call, unique within its process. NULL when there is none (0 in the export).';
+COMMENT ON COLUMN gpu_op.launch_ns IS
+'Begin of the launching call in ns. NULL when that call is not in the trace.';
+COMMENT ON COLUMN gpu_op.graph_id IS 'CUDA graph, unique within its process. NULL outside graphs.';
+COMMENT ON COLUMN gpu_op.graph_node_id IS 'Node of the graph. NULL outside graphs.';
+COMMENT ON COLUMN gpu_op.replay_id IS 'Launch of a graph it belongs to, see replay. NULL outside graphs.';
+COMMENT ON COLUMN gpu_op.bytes IS 'Bytes copied or set. NULL for other kinds.';
+COMMENT ON COLUMN gpu_op.copy_kind IS
+'CUpti copy kind: 1 host to device, 2 device to host, 8 device to device, 10 peer to peer. NULL for other kinds.';
