@@ -45,7 +45,7 @@ def test_the_metadata_says_which_schema_it_is(tmp_path: Path, era: str) -> None:
 
     table = "EXPORT_META_DATA" if era in ("2.7", "3.0") else "META_DATA_EXPORT"
     stored = query(path, f"SELECT name, value FROM {table}")  # noqa: S608
-    rows = {name: value for name, value in stored}
+    rows = {row[0]: row[1] for row in stored}
     assert str(rows["EXPORT_SCHEMA_VERSION"]).startswith(f"{era}.")
     assert rows["EXPORT_PRODUCT_NAME"] == "a test"
 
