@@ -1,0 +1,305 @@
+"""Opening an nsys SQLite export: every unusable file is refused with one line, none is touched."""
+
+import os
+import shutil
+import sqlite3
+import stat
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from traceattr.errors import ExportError
+from traceattr.ingest import export_format
+
+# https://www.sqlite.org/fileformat2.html section 1.3: offsets into the 100-byte header.
+_HEADER_BYTES = 100
+_WAL_FORMAT = 2
+# Section 4.1: a write-ahead log of this size or less holds its own header and no page.
+_WAL_HEADER_BYTES = 32
+# How long a writer may hold the file before we say that it does.
+_LOCK_WAIT_S = 1.0
+
+_ACTIVITY_TABLES = frozenset(
+    {
+        "cupti_activity_kind_kernel",
+        "cupti_activity_kind_memcpy",
+        "cupti_activity_kind_memset",
+        "cupti_activity_kind_graph_trace",
+        "cupti_activity_kind_runtime",
+        "nvtx_events",
+        "gpu_metrics",
+        "meta_data_export",
+        "export_meta_data",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An nsys export that was found fit to read.
+
+    Attributes:
+        path: The file as the user named it; for messages.
+        database: The SQLite file to read: the file itself without symbolic links, or a private
+            copy of it when a write-ahead log lies beside it.
+        tables: Name of each table, as spelt in the file, to its column names in file order.
+        uri: How SQLite opens `database` without writing to it or beside it.
+        stamp: Size in bytes and modification time in ns of `database` when it was opened.
+    """
+
+    path: Path
+    database: Path
+    tables: Mapping[str, tuple[str, ...]]
+    uri: str
+    stamp: tuple[int, int]
+
+    def connect(self) -> sqlite3.Connection:
+        r"""Open a new read-only connection.
+
+        Text that is not UTF-8 comes back with its odd bytes as `\xNN`. The connection may move
+        between threads as long as one at a time uses it.
+        """
+        return _connect(self.uri)
+
+    def table_name(self, name: str) -> str:
+        """The name of a table as spelt in the file, whatever the case asked for.
+
+        Raises:
+            KeyError: The file has no such table.
+        """
+        return {spelt.lower(): spelt for spelt in self.tables}[name.lower()]
+
+    def check_unchanged(self) -> None:
+        """Make sure that what was read since `open_export` belongs together.
+
+        Raises:
+            ExportError: The file was written to since it was opened.
+        """
+        if _stamp(self.database) != self.stamp:
+            raise ExportError(
+                f"{self.path}: changed while it was being read; "
+                "wait for the nsys export that writes it to end, then run this again"
+            )
+
+
+@contextmanager
+def open_export(path: Path) -> Iterator[Export]:
+    """Check that a file is an nsys SQLite export that can be read, and open it.
+
+    Nothing is ever written to the file or into its directory. A file with a live write-ahead log
+    is copied, together with that log, into a private directory that is removed on exit.
+
+    Args:
+        path: The file as the user named it.
+
+    Raises:
+        ExportError: The file cannot be used; the message says why and what to do.
+    """
+    database = Path(os.path.realpath(path))
+    with ExitStack() as cleanup:
+        try:
+            header = _sqlite_header(path)
+            _refuse_hot_journal(path, database)
+            if _size(_sibling(database, "-wal")) > _WAL_HEADER_BYTES:
+                private = tempfile.TemporaryDirectory(prefix="traceattr-")
+                copy = Path(cleanup.enter_context(private)) / "export.sqlite"
+                database = _copy_with_log(path, database, copy)
+            else:
+                _refuse_truncated(path, header, _size(database))
+            uri = _uri(database, header)
+            stamp = _stamp(database)
+        except OSError as error:
+            raise ExportError(f"{path}: cannot be read ({error.strerror})") from error
+        tables = _tables(path, uri)
+        _refuse_foreign(path, tables)
+        yield Export(path, database, tables, uri, stamp)
+
+
+def _sqlite_header(path: Path) -> bytes:
+    """The header of the SQLite database at `path`; anything else is refused."""
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            names = sorted(entry.name for entry in path.iterdir())
+            raise ExportError(f"{path}: {export_format.wrong_directory(path, names)}")
+        if not stat.S_ISREG(mode):
+            raise ExportError(f"{path}: not a regular file (expected a .sqlite file)")
+        with path.open("rb") as file:
+            head = file.read(export_format.HEAD_BYTES)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        remedy = export_format.export_first(path)
+        raise ExportError(f"{path}: no such file; to make one: {remedy}") from error
+    except PermissionError as error:
+        word = export_format.shell_word(path)
+        raise ExportError(f"{path}: not readable by you; try: chmod u+r {word}") from error
+    if not head:
+        remedy = export_format.export_again(path)
+        raise ExportError(f"{path}: empty file (0 bytes); {remedy}")
+    if not head.startswith(export_format.SQLITE_MAGIC):
+        raise ExportError(f"{path}: {export_format.wrong_format(path, head)}")
+    return head[:_HEADER_BYTES]
+
+
+def _refuse_truncated(path: Path, header: bytes, size_bytes: int) -> None:
+    page_bytes = int.from_bytes(header[16:18], "big")
+    page_bytes = 65536 if page_bytes == 1 else page_bytes
+    # Section 1.3.7: the page count is valid when the change counters at 24 and 92 agree.
+    counted = header[24:28] == header[92:96]
+    pages = int.from_bytes(header[28:32], "big") if counted else 1
+    if len(header) < _HEADER_BYTES or pages * page_bytes > size_bytes:
+        raise ExportError(
+            f"{path}: truncated ({size_bytes} bytes, expected {pages * page_bytes}): "
+            "a copy still running or a full disk; copy it again, or "
+            f"{export_format.export_again(path)}"
+        )
+
+
+def _refuse_hot_journal(path: Path, database: Path) -> None:
+    """Refuse a database whose last transaction is half written.
+
+    Only a rollback would repair it, and that changes the user's file. Section 3: a journal whose
+    header is zeroed belongs to a transaction that is over.
+    """
+    journal = _sibling(database, "-journal")
+    if not _size(journal):
+        return
+    with journal.open("rb") as file:
+        hot = file.read(1) != b"\0"
+    if hot:
+        raise ExportError(
+            f"{path}: half written ({journal.name} lies beside it): wait for the nsys export that "
+            f"writes it to end; if none runs, {export_format.export_again(path)}"
+        )
+
+
+def _copy_with_log(path: Path, database: Path, copy: Path) -> Path:
+    """Copy a database and its write-ahead log, and fold the log into the copy.
+
+    Reading the log in place would create or change the `-shm` file beside the user's database.
+    """
+    log = _sibling(database, "-wal")
+    before = _stamp(database), _stamp(log)
+    shutil.copyfile(database, copy)
+    shutil.copyfile(log, _sibling(copy, "-wal"))
+    if (_stamp(database), _stamp(log)) != before:
+        raise ExportError(f"{path}: being written by another process; wait for it to end")
+    try:
+        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = DELETE").fetchall()
+    except sqlite3.Error as error:
+        raise ExportError(f"{path}: {_damage(path, error)}") from error
+    return copy
+
+
+def _tables(path: Path, uri: str) -> Mapping[str, tuple[str, ...]]:
+    """Names of all tables that have rows of their own, with their columns."""
+    try:
+        with closing(_connect(uri)) as connection:
+            rows = connection.execute(_TABLES_SQL).fetchall()
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise ExportError(f"{path}: {_damage(path, error)}") from error
+        raise ExportError(
+            f"{path}: locked by another process; wait for the nsys export that writes it to end "
+            "(on a file system without locks: copy the file to a local disk)"
+        ) from error
+    except sqlite3.DatabaseError as error:
+        raise ExportError(f"{path}: {_damage(path, error)}") from error
+    tables: dict[str, tuple[str, ...]] = {}
+    for table, column in rows:
+        tables[table] = (*tables.get(table, ()), column)
+    return MappingProxyType(tables)
+
+
+# Virtual tables have no root page, and their module may be missing; hidden = 1 marks columns that
+# only exist in those.
+_TABLES_SQL = """
+SELECT
+    sqlite_master.name,
+    columns.name
+FROM sqlite_master
+CROSS JOIN pragma_table_xinfo(sqlite_master.name) AS columns
+WHERE sqlite_master.type = 'table'
+    AND sqlite_master.rootpage > 0
+    AND columns.hidden <> 1
+ORDER BY
+    sqlite_master.rowid,
+    columns.cid
+"""
+
+
+def _refuse_foreign(path: Path, tables: Mapping[str, tuple[str, ...]]) -> None:
+    columns = {
+        table.lower(): {column.lower() for column in names} for table, names in tables.items()
+    }
+    cupti = {table for table in columns if table.startswith("cupti_activity_kind_")}
+    if any("_id_" in columns[table] for table in cupti) and not _has_nsys_columns(columns, cupti):
+        raise ExportError(
+            f"{path}: an nvprof database, which is not supported; record with nsys profile instead"
+        )
+    if not columns.keys() & _ACTIVITY_TABLES and not cupti:
+        raise ExportError(f"{path}: {_foreign(path, tables)}")
+    metadata = columns.keys() & {"stringids", "meta_data_export", "export_meta_data"}
+    if not metadata and not _has_nsys_columns(columns, cupti):
+        raise ExportError(f"{path}: {_foreign(path, tables)}")
+
+
+def _has_nsys_columns(columns: Mapping[str, set[str]], tables: Collection[str]) -> bool:
+    """Whether a CUPTI table has the process key that only nsys adds."""
+    return any(columns[table] & {"globalpid", "globaltid"} for table in tables)
+
+
+def _foreign(path: Path, tables: Collection[str]) -> str:
+    some = ", ".join(sorted(tables)[:3]) or "none"
+    return (
+        f"an SQLite database, but not an nsys export (no StringIds or CUPTI tables; it has: {some})"
+        f"; to make one: {export_format.export_first(path)}"
+    )
+
+
+def _damage(path: Path, error: sqlite3.Error) -> str:
+    return f"damaged ({error}); {export_format.export_again(path)}"
+
+
+def _uri(database: Path, header: bytes) -> str:
+    """How SQLite opens the database without leaving anything beside it.
+
+    In write-ahead mode even a read-only connection creates a `-shm` file; `immutable=1` does not,
+    and is safe because there is no log with content. Otherwise the usual shared lock is better: it
+    notices a writer.
+    """
+    log_mode = _WAL_FORMAT in header[18:20] or _sibling(database, "-wal").exists()
+    return database.as_uri() + ("?mode=ro&immutable=1" if log_mode else "?mode=ro")
+
+
+def _connect(uri: str) -> sqlite3.Connection:
+    # Arrow and DuckDB pull rows from whichever thread is free, one at a time.
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=_LOCK_WAIT_S, isolation_level=None, check_same_thread=False
+    )
+    connection.text_factory = _decode
+    return connection
+
+
+def _decode(text: bytes) -> str:
+    return text.decode(errors="backslashreplace")
+
+
+def _sibling(database: Path, suffix: str) -> Path:
+    return database.with_name(database.name + suffix)
+
+
+def _size(path: Path) -> int:
+    """Size in bytes; 0 when there is no such file."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns

@@ -1,0 +1,111 @@
+"""Columns of a table of an export as a stream of Arrow batches, the fastest way that is right."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from traceattr.errors import ExportError
+from traceattr.ingest import export_format
+from traceattr.ingest.export import Export
+from traceattr.ingest.selection import ColumnType, Piece, Selection, select
+from traceattr.ingest.sqlite_rows import read_rows
+
+__all__ = ["ColumnType", "Scan", "scan_table"]
+
+
+@dataclass(slots=True)
+class _Progress:
+    """What came up while the batches were pulled."""
+
+    rows: int = 0
+    slow_rows: int = 0
+    unreadable: int = 0
+    reason: str | None = None
+    failure: ExportError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """A running read of one table.
+
+    Attributes:
+        batches: The columns in the order asked for. Pulling raises `ExportError` when the table is
+            damaged. A consumer that pulls through Arrow's C interface, such as DuckDB, raises an
+            error of its own then; `failure` holds ours.
+    """
+
+    batches: pa.RecordBatchReader
+    _table: str
+    _progress: _Progress = field(repr=False)
+
+    @property
+    def declined(self) -> str | None:
+        """Why some or all rows were read the slow way, in one line; None when none were.
+
+        Complete once `batches` is exhausted: one odd value can sit in the last row.
+        """
+        if self._progress.reason is None:
+            return None
+        return f"{self._table}: read through libsqlite3, which is slow: {self._progress.reason}"
+
+    @property
+    def unreadable(self) -> int:
+        """Values that meant nothing in the type asked for and became NULL, so far."""
+        return self._progress.unreadable
+
+    @property
+    def failure(self) -> ExportError | None:
+        """The error that ended `batches`, if one did."""
+        return self._progress.failure
+
+
+def scan_table(
+    export: Export, table: str, columns: Mapping[str, ColumnType], *, workers: int = 2
+) -> Scan:
+    """Read columns of a table.
+
+    Args:
+        export: The open export; it must stay open until the batches are exhausted.
+        table: Name of the table, in any case.
+        columns: Names of the columns, in any case, and how to read them. A column that the table
+            lacks comes back as NULLs.
+        workers: Threads that decode pages.
+
+    Raises:
+        KeyError: The export has no such table.
+    """
+    wanted = select(export, table, columns)
+    progress = _Progress()
+    pieces = _slow_pieces(export, wanted)
+    batches = _watched(export, wanted.table, pieces, progress)
+    reader = pa.RecordBatchReader.from_batches(wanted.schema, batches)
+    return Scan(reader, wanted.table, progress)
+
+
+def _slow_pieces(export: Export, wanted: Selection) -> Iterator[Piece]:
+    with closing(export.connect()) as connection:
+        yield from read_rows(connection, wanted)
+
+
+def _watched(
+    export: Export, table: str, pieces: Iterator[Piece], progress: _Progress
+) -> Iterator[pa.RecordBatch]:
+    """The rows of the pieces, keeping the books and naming file and table when it fails."""
+    try:
+        for piece in pieces:
+            progress.rows += piece.rows.num_rows
+            progress.unreadable += piece.unreadable
+            yield piece.rows
+        export.check_unchanged()
+    except sqlite3.Error as error:
+        progress.failure = ExportError(
+            f"{export.path}: table {table} is damaged ({error}); "
+            f"{export_format.export_again(export.path)}"
+        )
+        raise progress.failure from error
+    except ExportError as error:
+        progress.failure = error
+        raise
