@@ -11,6 +11,8 @@ from traceattr.errors import ExportError
 from traceattr.ingest import export_format
 from traceattr.ingest.export import Export
 from traceattr.ingest.selection import ColumnType, Piece, Selection, select
+from traceattr.ingest.sqlite_btree import Damaged, Declined
+from traceattr.ingest.sqlite_pages import find_pages, read_pages
 from traceattr.ingest.sqlite_rows import read_rows
 
 __all__ = ["ColumnType", "Scan", "scan_table"]
@@ -49,7 +51,10 @@ class Scan:
         """
         if self._progress.reason is None:
             return None
-        return f"{self._table}: read through libsqlite3, which is slow: {self._progress.reason}"
+        return (
+            f"{self._table}: {self._progress.slow_rows} of {self._progress.rows} rows read through "
+            f"libsqlite3, which is slow: {self._progress.reason}"
+        )
 
     @property
     def unreadable(self) -> int:
@@ -79,15 +84,21 @@ def scan_table(
     """
     wanted = select(export, table, columns)
     progress = _Progress()
-    pieces = _slow_pieces(export, wanted)
+    pieces = _pieces(export, wanted, workers)
     batches = _watched(export, wanted.table, pieces, progress)
     reader = pa.RecordBatchReader.from_batches(wanted.schema, batches)
     return Scan(reader, wanted.table, progress)
 
 
-def _slow_pieces(export: Export, wanted: Selection) -> Iterator[Piece]:
-    with closing(export.connect()) as connection:
-        yield from read_rows(connection, wanted)
+def _pieces(export: Export, wanted: Selection, workers: int) -> Iterator[Piece]:
+    try:
+        pages = find_pages(export, wanted)
+    except Declined as declined:
+        with closing(export.connect()) as connection:
+            for piece in read_rows(connection, wanted):
+                yield Piece(piece.rows, piece.unreadable, str(declined))
+    else:
+        yield from read_pages(pages, workers)
 
 
 def _watched(
@@ -98,9 +109,12 @@ def _watched(
         for piece in pieces:
             progress.rows += piece.rows.num_rows
             progress.unreadable += piece.unreadable
+            if piece.declined is not None:
+                progress.slow_rows += piece.rows.num_rows
+                progress.reason = progress.reason or piece.declined
             yield piece.rows
         export.check_unchanged()
-    except sqlite3.Error as error:
+    except (sqlite3.Error, Damaged) as error:
         progress.failure = ExportError(
             f"{export.path}: table {table} is damaged ({error}); "
             f"{export_format.export_again(export.path)}"

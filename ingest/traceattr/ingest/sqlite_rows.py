@@ -46,6 +46,17 @@ def read_span(
     yield from _pieces(connection, wanted, query, (first, last))
 
 
+def read_rowids(connection: sqlite3.Connection, wanted: Selection, rowids: Sequence[int]) -> Piece:
+    """Read the rows with these row numbers, in the order given; numbers without a row are skipped.
+
+    As `read_rows`; `wanted.rowid` must not be None.
+    """
+    connection.text_factory = bytes
+    query = f"{wanted.sql} WHERE {wanted.rowid} = ?"
+    rows = [row for rowid in rowids for row in connection.execute(query, (rowid,))]
+    return rows_to_arrow(rows, wanted)
+
+
 def _pieces(
     connection: sqlite3.Connection, wanted: Selection, query: str, values: Sequence[int]
 ) -> Iterator[Piece]:

@@ -1,9 +1,9 @@
--- A row without times (0/0) is a replay whose timestamps CUPTI could not collect.
+-- CUPTI writes 0 for the times of a replay that it could not collect.
 INSERT INTO _op
 SELECT
     'graph',
-    "start",
-    "end",
+    CASE WHEN "end" != 0 THEN "start" END,
+    CASE WHEN "end" != 0 THEN "end" END,
     "deviceId",
     "contextId",
     "streamId",
@@ -15,5 +15,4 @@ SELECT
     coalesce(nullif("graphId", 0), nullif("graphExecId", 0)),
     NULL,
     NULL
-FROM batch
-WHERE "start" IS NOT NULL AND "end" IS NOT NULL AND NOT ("start" = 0 AND "end" = 0);
+FROM batch;

@@ -16,5 +16,4 @@ SELECT
     coalesce(nullif("graphId", 0), nullif(("graphNodeId" >> 32) & 4294967295, 0)),
     NULL,
     NULL
-FROM batch
-WHERE "start" IS NOT NULL AND "end" IS NOT NULL;
+FROM batch;

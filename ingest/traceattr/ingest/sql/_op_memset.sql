@@ -14,5 +14,4 @@ SELECT
     nullif(("graphNodeId" >> 32) & 4294967295, 0),
     "bytes",
     NULL
-FROM batch
-WHERE "start" IS NOT NULL AND "end" IS NOT NULL;
+FROM batch;

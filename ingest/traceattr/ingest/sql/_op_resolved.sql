@@ -20,7 +20,7 @@ SELECT
     OR coalesce(launch.is_graph_launch, FALSE) AS is_graph_work,
     CASE WHEN is_graph_work AND op.kind != 'graph' THEN op.correlation_id END AS replay_key,
     op.bytes,
-    op.copy_kind::TINYINT AS copy_kind
+    try_cast(op.copy_kind AS TINYINT) AS copy_kind
 FROM _op AS op
 INNER JOIN _owner AS owner
     ON
@@ -33,4 +33,5 @@ LEFT JOIN _name_key AS name_key
         AND op.short_id IS NOT DISTINCT FROM name_key.short_id
         AND op.kind = 'kernel'
 LEFT JOIN _launch AS launch
-    ON owner.global_pid = launch.global_pid AND op.correlation_id = launch.correlation_id;
+    ON owner.global_pid = launch.global_pid AND op.correlation_id = launch.correlation_id
+WHERE op.start_ns IS NOT NULL AND op.end_ns IS NOT NULL;

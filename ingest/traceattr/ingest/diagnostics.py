@@ -1,0 +1,52 @@
+"""What nsys itself says went wrong while it recorded."""
+
+import duckdb
+import pyarrow as pa
+
+from traceattr.errors import ExportError
+from traceattr.ingest.export import Export
+from traceattr.ingest.scan import ColumnType
+from traceattr.ingest.small_tables import read_rows
+
+RECORD_COMMAND = (
+    "nsys profile --trace=cuda,nvtx --cuda-graph-trace=node --trace-fork-before-exec=true"
+    " -o report python -m sglang.launch_server ..."
+)
+"""From SGLang's own profiling guide; node-level graphs are what attribution needs."""
+
+_COLUMNS = {
+    "timestamp": ColumnType.INTEGER,
+    "severity": ColumnType.INTEGER,
+    "text": ColumnType.TEXT,
+    "globalPid": ColumnType.INTEGER,
+}
+
+
+def load_diagnostics(connection: duckdb.DuckDBPyConnection, export: Export) -> None:
+    """Fill the table ``diagnostic``."""
+    rows = read_rows(export, "DIAGNOSTIC_EVENT", _COLUMNS)
+    for row in rows:
+        # Messages about no process carry a made-up one with the highest bit set.
+        global_pid = row["globalPid"] if (row["globalPid"] or 0) > 0 else None
+        connection.execute(
+            "INSERT INTO diagnostic VALUES (?, ?, ?, ?)",
+            [row["timestamp"], row["severity"], row["text"] or "", global_pid],
+        )
+
+
+def no_gpu_work(connection: duckdb.DuckDBPyConnection, export: Export) -> ExportError:
+    """Return the error for an export that has nothing on any GPU, in the trace's own words."""
+    graph_launches = connection.execute(
+        "SELECT count(*) FROM _launch WHERE is_graph_launch"
+    ).fetchone()
+    said = connection.execute(
+        "SELECT DISTINCT text FROM diagnostic WHERE severity IN (2, 3) AND text LIKE '%CUDA%'"
+        " ORDER BY text LIMIT 1"
+    ).fetchone()
+    why = f' (nsys says: "{said[0]}")' if said else ""
+    if graph_launches and graph_launches[0]:
+        why = f" ({graph_launches[0]} CUDA graph launches were recorded, but not what they ran)"
+    return ExportError(
+        f"{export.path}: no CUDA kernel, copy or graph was recorded{why};"
+        f" record again: {RECORD_COMMAND}"
+    )

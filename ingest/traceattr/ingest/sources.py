@@ -1,0 +1,70 @@
+"""Which tables and columns of an nsys export are read; nothing else of the file is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from traceattr.ingest.scan import ColumnType
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One table of the export and the SQL file that takes it in.
+
+    Attributes:
+        table: Name in the export; the same in every schema from 2.7 to 3.28.
+        columns: Columns to read; those that a schema lacks arrive as NULL.
+        statement: Name of the SQL file that reads the view ``batch``.
+    """
+
+    table: str
+    columns: Mapping[str, ColumnType]
+    statement: str
+
+
+def _integers(*names: str) -> dict[str, ColumnType]:
+    return dict.fromkeys(names, ColumnType.INTEGER)
+
+
+_OPERATION = ("start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid")
+
+GPU_WORK = (
+    Source(
+        "CUPTI_ACTIVITY_KIND_KERNEL",
+        _integers(*_OPERATION, "demangledName", "shortName", "graphNodeId", "graphId"),
+        "_op_kernel",
+    ),
+    Source(
+        "CUPTI_ACTIVITY_KIND_MEMCPY",
+        _integers(*_OPERATION, "graphNodeId", "bytes", "copyKind"),
+        "_op_memcpy",
+    ),
+    Source(
+        "CUPTI_ACTIVITY_KIND_MEMSET",
+        _integers(*_OPERATION, "graphNodeId", "bytes"),
+        "_op_memset",
+    ),
+    Source(
+        "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+        _integers(*_OPERATION, "graphId", "graphExecId"),
+        "_op_graph",
+    ),
+)
+"""Work on the GPU.  SYNCHRONIZATION rows are host waits drawn on the GPU, so not among it."""
+
+API = Source(
+    "CUPTI_ACTIVITY_KIND_RUNTIME",
+    _integers("start", "end", "globalTid", "correlationId", "nameId", "returnValue"),
+    "_api",
+)
+"""CUDA runtime and driver calls; nsys has no separate driver table."""
+
+NVTX = Source(
+    "NVTX_EVENTS",
+    _integers("start", "end", "eventType", "globalTid", "endGlobalTid", "textId", "domainId")
+    | {"text": ColumnType.TEXT},
+    "_nvtx",
+)
+
+OS = Source("OSRT_API", _integers("start", "end", "globalTid", "nameId"), "_os")
+
+STRINGS = Source("StringIds", _integers("id") | {"value": ColumnType.TEXT}, "_string")

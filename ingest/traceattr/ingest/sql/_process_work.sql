@@ -1,0 +1,79 @@
+-- What was launched against what was recorded, one row per process with CUDA calls or GPU work.
+--
+-- launches_without_work: launches recorded in a stream capture run no work of their own, and the
+-- last ones may run after the capture ends, so a few are normal.
+-- kernels_without_launch: the call lies before the capture, or was dropped.  Nodes without a
+-- correlation id are not among them: their graph was instantiated before the capture.
+CREATE TABLE _process_work AS
+WITH
+operation AS (
+    SELECT
+        gpu.global_pid,
+        op.kind,
+        op.correlation_id,
+        op.launch_ns,
+        op.replay_id
+    FROM gpu_op AS op
+    INNER JOIN gpu ON op.gpu_id = gpu.gpu_id
+),
+
+recorded AS (
+    SELECT
+        global_pid,
+        count(*) FILTER (WHERE kind = 'kernel') AS kernels,
+        count(*) FILTER (
+            WHERE
+                kind = 'kernel'
+                AND launch_ns IS NULL
+                AND NOT (replay_id IS NOT NULL AND correlation_id IS NULL)
+        ) AS kernels_without_launch
+    FROM operation
+    GROUP BY global_pid
+),
+
+unlinked AS (
+    SELECT
+        global_pid,
+        count(*) AS replays
+    FROM replay
+    WHERE correlation_id IS NULL
+    GROUP BY global_pid
+),
+
+launched AS (
+    SELECT
+        launch.global_pid,
+        count(*) FILTER (WHERE launch.is_kernel_launch) AS kernel_launches,
+        count(*) FILTER (WHERE launch.is_graph_launch) AS graph_launches
+    FROM _launch AS launch
+    GROUP BY launch.global_pid
+),
+
+launched_in_vain AS (
+    SELECT
+        launch.global_pid,
+        count(*) FILTER (WHERE launch.is_kernel_launch) AS kernel_launches,
+        count(*) FILTER (WHERE launch.is_graph_launch) AS graph_launches
+    FROM _launch AS launch
+    ANTI JOIN operation
+        ON
+            launch.global_pid = operation.global_pid
+            AND launch.correlation_id = operation.correlation_id
+    GROUP BY launch.global_pid
+)
+
+SELECT
+    coalesce(recorded.global_pid, launched.global_pid) AS global_pid,
+    coalesce(recorded.kernels, 0) AS kernels,
+    coalesce(recorded.kernels_without_launch, 0) AS kernels_without_launch,
+    coalesce(launched.kernel_launches, 0) AS kernel_launches,
+    coalesce(launched_in_vain.kernel_launches, 0) AS kernel_launches_without_work,
+    coalesce(launched.graph_launches, 0) AS graph_launches,
+    greatest(
+        coalesce(launched_in_vain.graph_launches, 0) - coalesce(unlinked.replays, 0), 0
+    ) AS graph_launches_without_work
+FROM recorded
+FULL JOIN launched ON recorded.global_pid = launched.global_pid
+LEFT JOIN launched_in_vain
+    ON coalesce(recorded.global_pid, launched.global_pid) = launched_in_vain.global_pid
+LEFT JOIN unlinked ON coalesce(recorded.global_pid, launched.global_pid) = unlinked.global_pid;

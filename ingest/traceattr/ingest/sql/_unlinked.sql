@@ -1,0 +1,17 @@
+-- Graph work without a correlation, and the table for its replay numbers (see replays.py).
+-- Copies have no graphId column, so the graph is taken from the node for every kind.
+CREATE VIEW _unlinked_work AS
+SELECT
+    rowid AS op_rowid,
+    dense_rank()
+        OVER (ORDER BY gpu_id, coalesce(nullif((graph_node_id >> 32) & 4294967295, 0), graph_id))
+        AS graph_key,
+    graph_node_id,
+    start_ns
+FROM _op_resolved
+WHERE is_graph_work AND kind != 'graph' AND correlation_id IS NULL AND graph_node_id IS NOT NULL;
+
+CREATE TABLE _unlinked (
+    op_rowid BIGINT,
+    replay_number BIGINT
+);

@@ -1,0 +1,55 @@
+"""Taking a table of the export into the database, as one stream."""
+
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from traceattr.ingest.database import run_sql
+from traceattr.ingest.export import Export
+from traceattr.ingest.scan import scan_table
+from traceattr.ingest.sources import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """How taking in one table went.
+
+    Attributes:
+        unreadable: Values that meant nothing in their column and became NULL.
+        declined: Why the fast reader was not used, None when it was.
+    """
+
+    unreadable: int = 0
+    declined: str | None = None
+
+
+def stage(connection: duckdb.DuckDBPyConnection, export: Export, source: Source) -> Staged:
+    """Run the statement of `source` over its table; a table that the export lacks has no row.
+
+    Raises:
+        ExportError: The table is damaged.
+    """
+    if source.table not in export.tables:
+        schema = pa.schema([(name, kind.arrow) for name, kind in source.columns.items()])
+        run_over(connection, source.statement, schema.empty_table())
+        return Staged()
+    scan = scan_table(export, source.table, source.columns)
+    try:
+        run_over(connection, source.statement, scan.batches)
+    except duckdb.Error:
+        if scan.failure:
+            raise scan.failure from None
+        raise
+    return Staged(scan.unreadable, scan.declined)
+
+
+def run_over(
+    connection: duckdb.DuckDBPyConnection, statement: str, data: pa.Table | pa.RecordBatchReader
+) -> None:
+    """Run an ingest SQL file that reads `data` as the view ``batch``."""
+    connection.register("batch", data)
+    try:
+        run_sql(connection, statement)
+    finally:
+        connection.unregister("batch")

@@ -1,0 +1,203 @@
+"""One nsys export as documented tables; every quirk of nsys ends here."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from traceattr.errors import ExportError
+from traceattr.ingest.capture import Capture, read_capture, store_capture
+from traceattr.ingest.database import open_database, read_sql, run_sql
+from traceattr.ingest.diagnostics import load_diagnostics, no_gpu_work
+from traceattr.ingest.evidence import read_evidence
+from traceattr.ingest.export import Export, open_export
+from traceattr.ingest.identity import Identity, Owner, ProcessGpu, identify
+from traceattr.ingest.names import name_by_id, name_kernels
+from traceattr.ingest.replays import number_replays
+from traceattr.ingest.sources import API, GPU_WORK
+from traceattr.ingest.stage import Staged, run_over, stage
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessWork:
+    """What one process launched against what was recorded of it; counts.
+
+    Attributes:
+        global_pid: The process.
+        kernels: Kernels recorded, those in graphs included.
+        kernels_without_launch: Those whose launching call is not in the trace.
+        kernel_launches: Launch calls.
+        kernel_launches_without_work: Those of which no GPU work was recorded.
+        graph_launches: Graph launch calls.
+        graph_launches_without_work: Those of which neither nodes nor an envelope were recorded.
+    """
+
+    global_pid: int | None
+    kernels: int
+    kernels_without_launch: int
+    kernel_launches: int
+    kernel_launches_without_work: int
+    graph_launches: int
+    graph_launches_without_work: int
+
+
+@dataclass(frozen=True, slots=True)
+class Oddities:
+    """What could not be taken as it was; counts of rows unless said otherwise.
+
+    Attributes:
+        operations: Rows of GPU work in the export.
+        without_times: Left out: no begin or no end.
+        ending_before_start: Taken as of length zero.
+        without_owner: Left out: no process and device can be told.
+        with_inferred_owner: Given to a process or device that the row does not name.
+        unreadable: Values that meant nothing in their column and became NULL.
+        declined: Why tables were read the slow way, one line per table.
+        damaged: Tables that broke off and were left out, with the reason.
+    """
+
+    operations: int
+    without_times: int
+    ending_before_start: int
+    without_owner: int
+    with_inferred_owner: int
+    unreadable: int
+    declined: tuple[str, ...]
+    damaged: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A loaded trace.
+
+    Attributes:
+        connection: Holds the public tables of `traceattr.ingest.database.TABLES`.
+        capture: What the export says about the recording.
+        gpus: The table ``gpu``, in order of rank.
+        work: Launched against recorded, per process.
+        oddities: What could not be taken as it was.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    capture: Capture
+    gpus: tuple[ProcessGpu, ...]
+    work: tuple[ProcessWork, ...]
+    oddities: Oddities
+
+
+@contextmanager
+def open_trace(path: Path) -> Iterator[Trace]:
+    """Load an export and give it back as tables, until the block ends.
+
+    The host's NVTX ranges and OS calls are not loaded; see `traceattr.ingest.host`.
+
+    Raises:
+        ExportError: The file is not an export that can be read, or has no GPU work.
+    """
+    with open_export(path) as export, open_database() as connection:
+        yield load_trace(connection, export)
+
+
+def load_trace(connection: duckdb.DuckDBPyConnection, export: Export) -> Trace:
+    """Fill the public tables from an open export.
+
+    Raises:
+        ExportError: A table that is needed is damaged, or there is no GPU work.
+    """
+    capture = read_capture(export)
+    for table in ("_op", "capture", "diagnostic", "gpu", "kernel_name"):
+        run_sql(connection, table)
+    store_capture(connection, capture)
+    load_diagnostics(connection, export)
+    staged = [stage(connection, export, source) for source in GPU_WORK]
+    api, damaged = _stage_api(connection, export)
+    name_kernels(connection, export)
+    name_by_id(connection, export, used_in="_api", statement="_api_name")
+    run_sql(connection, "_launch")
+    run_sql(connection, "api_call")
+    identity = _identify(connection, export)
+    oddities = _oddities(connection, [*staged, api], damaged)
+    _resolve(connection)
+    if oddities.operations == oddities.without_times + oddities.without_owner:
+        raise no_gpu_work(connection, export)
+    return Trace(connection, capture, identity.gpus, _work(connection), oddities)
+
+
+def _stage_api(
+    connection: duckdb.DuckDBPyConnection, export: Export
+) -> tuple[Staged, tuple[str, ...]]:
+    """Take in the API calls; without them GPU time is still exact, only launches are unknown."""
+    try:
+        return stage(connection, export, API), ()
+    except ExportError as error:
+        connection.execute("DROP TABLE IF EXISTS _api")
+        empty = pa.schema([(name, kind.arrow) for name, kind in API.columns.items()])
+        run_over(connection, API.statement, empty.empty_table())
+        return Staged(), (str(error),)
+
+
+def _identify(connection: duckdb.DuckDBPyConnection, export: Export) -> Identity:
+    """Fill ``gpu`` and the internal key from owners to it."""
+    owners = connection.execute(
+        "SELECT DISTINCT global_pid, device_id, context_id FROM _op"
+    ).fetchall()
+    launching = connection.execute("SELECT DISTINCT global_pid FROM _launch").fetchall()
+    evidence = read_evidence(export, frozenset(pid for (pid,) in launching))
+    identity = identify((Owner(*row) for row in owners), evidence)
+    run_sql(connection, "_owner")
+    for gpu in identity.gpus:
+        connection.execute(
+            "INSERT INTO gpu VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", list(astuple(gpu))
+        )
+    for owner, gpu in identity.gpu_of.items():
+        row = [*astuple(owner), gpu.gpu_id, gpu.global_pid, owner in identity.inferred]
+        connection.execute("INSERT INTO _owner VALUES (?, ?, ?, ?, ?, ?)", row)
+    return identity
+
+
+def _resolve(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make ``replay`` and ``gpu_op`` from what was staged, which is dropped."""
+    run_sql(connection, "_op_resolved")
+    connection.execute("DROP TABLE _op")
+    _number_unlinked(connection)
+    for statement in ("_replay_key", "replay", "gpu_op", "_process_work"):
+        run_sql(connection, statement)
+    connection.execute("DROP VIEW _unlinked_work; DROP TABLE _op_resolved")
+
+
+def _number_unlinked(connection: duckdb.DuckDBPyConnection) -> None:
+    """Fill the internal table of replay numbers for graph work without a correlation."""
+    run_sql(connection, "_unlinked")
+    found = connection.execute(
+        "SELECT op_rowid, graph_key, graph_node_id, start_ns FROM _unlinked_work"
+    ).fetchnumpy()
+    numbers = number_replays(found["graph_key"], found["graph_node_id"], found["start_ns"])
+    if len(numbers):
+        data = pa.table({"op_rowid": found["op_rowid"], "replay_number": numbers})
+        connection.register("batch", data)
+        connection.execute("INSERT INTO _unlinked SELECT op_rowid, replay_number FROM batch")
+        connection.unregister("batch")
+
+
+def _work(connection: duckdb.DuckDBPyConnection) -> tuple[ProcessWork, ...]:
+    rows = connection.execute(
+        "SELECT global_pid, kernels, kernels_without_launch, kernel_launches,"
+        " kernel_launches_without_work, graph_launches, graph_launches_without_work"
+        " FROM _process_work ORDER BY global_pid"
+    ).fetchall()
+    return tuple(ProcessWork(*row) for row in rows)
+
+
+def _oddities(
+    connection: duckdb.DuckDBPyConnection, staged: list[Staged], damaged: tuple[str, ...]
+) -> Oddities:
+    counts = connection.execute(read_sql("traceattr.ingest", "_op_oddities")).fetchone()
+    return Oddities(
+        *counts,
+        unreadable=sum(table.unreadable for table in staged),
+        declined=tuple(table.declined for table in staged if table.declined),
+        damaged=damaged,
+    )
