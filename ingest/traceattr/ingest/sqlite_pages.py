@@ -118,7 +118,7 @@ def _read_block(pages: TablePages, file: PageFile, first: int, stop: int) -> lis
 def _decode_block(pages: TablePages, file: PageFile, first: int, stop: int) -> Piece:
     block = file.read(pages.leaves.numbers[first:stop])
     if len(pages.leaves.numbers) == 1 and not block.cell_counts[0]:
-        return Piece(pages.wanted.schema.empty_table().to_batches()[0])
+        return Piece(pa.RecordBatch.from_pylist([], pages.wanted.schema))
     cells = split_cells(block, with_rowids=pages.layout.has_rowid)
     arrays = decode(block, cells.whole, pages.layout)
     rows = pa.RecordBatch.from_arrays(arrays, schema=pages.wanted.schema)
@@ -172,8 +172,8 @@ def _layout(connection: sqlite3.Connection, wanted: Selection) -> Layout:
 
 def _is_rowid_key(connection: sqlite3.Connection, wanted: Selection) -> bool:
     """Whether the primary key, if any, is the row number: then it needs no index of its own."""
-    query = "SELECT count(*) FROM pragma_index_list(?) WHERE origin = 'pk'"
-    return connection.execute(query, (wanted.table,)).fetchone() == (0,)
+    query = "SELECT name FROM pragma_index_list(?) WHERE origin = 'pk'"
+    return not connection.execute(query, (wanted.table,)).fetchall()
 
 
 def _root(connection: sqlite3.Connection, wanted: Selection) -> int:

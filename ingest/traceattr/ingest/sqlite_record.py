@@ -16,7 +16,6 @@ from traceattr.ingest.sqlite_btree import (
     Bytes,
     Declined,
     Integers,
-    big_endian,
     cell_offsets,
     varint,
 )
@@ -156,10 +155,10 @@ def _after_rowid(data: Bytes, at: Integers) -> Integers:
     _, ends = varint(data, at[[0, -1]])
     first, last = (ends - at[[0, -1]]).tolist()
     if first == last <= 8:
-        continued = int.from_bytes(b"\x80" * (first - 1), "little")
-        mask = np.uint64(int.from_bytes(b"\x80" * first, "little"))
-        if bool(((_words(data, "<u8")[at] & mask) == np.uint64(continued)).all()):
-            return at + first
+        goes_on = int.from_bytes(b"\x80" * (first - 1), "little")
+        mask = int.from_bytes(b"\x80" * first, "little", signed=first == 8)
+        if bool(((_words(data)[at] & mask) == goes_on).all()):
+            return at + int(first)
     return varint(data, at)[1]
 
 
@@ -233,9 +232,10 @@ def _decline_defaults(records: _Records, layout: Layout) -> None:
     if records.types.dtype == np.uint8:
         return
     for field in layout.fields:
-        if field.has_default and field.index is not None:
-            if bool((records.types[field.index] < 0).any()):
-                raise Declined(f"rows older than column {field.name}, which has a default")
+        if field.index is None or not field.has_default:
+            continue
+        if bool((records.types[field.index] < 0).any()):
+            raise Declined(f"rows older than column {field.name}, which has a default")
     np.maximum(records.types, _NULL, out=records.types)
 
 
@@ -277,10 +277,12 @@ class _Values:
 
 
 def _array(values: _Values, field: Field, cells: Cells) -> pa.Array:
-    if field.is_rowid:
+    if field.is_rowid and field.kind is ColumnType.INTEGER:
         if values.high != _NULL or cells.rowids is None:
             raise Declined("malformed record")
         return _integer_array(cells.rowids, None)
+    if field.is_rowid:
+        raise Declined(f"numbers in text column {field.name}")
     if field.kind is ColumnType.TEXT:
         return _texts(values, field.name)
     return _integers(values, field.name)
@@ -294,7 +296,7 @@ def _integers(values: _Values, name: str) -> pa.Array:
         if low == _NULL:
             return pa.nulls(len(types), pa.int64())
         return _integer_array(np.full(len(types), low - _ZERO, np.int64), None)
-    numbers = _words(values.data, "<i8")[values.at]
+    numbers = _words(values.data)[values.at]
     numbers.byteswap(inplace=True)
     numbers >>= _SHIFT_BITS[low] if low == high else _SHIFT_BITS[types]
     if low == _NULL or high >= _ZERO:
@@ -342,6 +344,6 @@ def _widths(types: NDArray[np.unsignedinteger] | Integers) -> Integers | Bytes:
     return np.where(types < _FIRST_BLOB, small, (types - _FIRST_BLOB) >> 1)
 
 
-def _words(data: Bytes, dtype: str) -> NDArray[np.generic]:
-    """The 8-byte words that start at each byte."""
-    return as_strided(data[:8].view(dtype), (len(data) - 7,), (1,), writeable=False)
+def _words(data: Bytes) -> Integers:
+    """The little-endian 8-byte words that start at each byte."""
+    return as_strided(data[:8].view("<i8"), (len(data) - 7,), (1,), writeable=False)
