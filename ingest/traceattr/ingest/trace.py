@@ -50,6 +50,7 @@ class Oddities:
 
     Attributes:
         operations: Rows of GPU work in the export.
+        envelopes: Those that stand for a whole CUDA graph replay.
         without_times: Left out: no begin or no end.
         ending_before_start: Taken as of length zero.
         without_owner: Left out: no process and device can be told.
@@ -60,6 +61,7 @@ class Oddities:
     """
 
     operations: int
+    envelopes: int
     without_times: int
     ending_before_start: int
     without_owner: int

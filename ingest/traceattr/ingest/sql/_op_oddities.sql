@@ -1,6 +1,7 @@
 -- Rows of GPU work that cannot be taken as they are; one row.
 SELECT
     count(*) AS operations,
+    count(*) FILTER (WHERE op.kind = 'graph') AS envelopes,
     count(*) FILTER (WHERE op.start_ns IS NULL OR op.end_ns IS NULL) AS without_times,
     count(*) FILTER (WHERE op.end_ns < op.start_ns) AS ending_before_start,
     count(*) FILTER (WHERE owner.gpu_id IS NULL) AS without_owner,

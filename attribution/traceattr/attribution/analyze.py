@@ -1,0 +1,138 @@
+"""From a loaded trace to the analysis that every report shows."""
+
+from importlib.metadata import version
+
+import duckdb
+
+from traceattr.attribution.analysis import (
+    Analysis,
+    Diagnostic,
+    Gpu,
+    GraphTrace,
+    KernelTime,
+    RulesId,
+    TraceFacts,
+    Window,
+)
+from traceattr.attribution.gpu_time import gpu_time
+from traceattr.attribution.labels import KernelNames, classify_kernels
+from traceattr.attribution.notices import notices
+from traceattr.attribution.window import WindowOption, choose_window
+from traceattr.ingest.database import read_sql
+from traceattr.ingest.identity import ProcessGpu, pid_of
+from traceattr.ingest.trace import Trace
+from traceattr.rules.rule_set import RuleSet
+
+
+def analyze(trace: Trace, rules: RuleSet, *, window: WindowOption = (None, None)) -> Analysis:
+    """Return where each nanosecond of each GPU went.
+
+    Raises:
+        OptionError: The window lies outside the recorded work.
+    """
+    names = classify_kernels(trace.connection, rules)
+    chosen = choose_window(trace.connection, window)
+    facts = _facts(trace)
+    opaque = _gpus_with_hidden_gaps(trace)
+    per_gpu = tuple(
+        gpu_time(trace.connection, gpu.gpu_id, chosen, names, hides_gaps=gpu.gpu_id in opaque)
+        for gpu in trace.gpus
+    )
+    return Analysis(
+        version=version("traceattr"),
+        rules=RulesId(rules.name, rules.sha256),
+        trace=facts,
+        gpus=tuple(map(_gpu, trace.gpus)),
+        window=chosen,
+        per_gpu=per_gpu,
+        kernels=kernel_times(trace.connection, chosen, names),
+        warnings=notices(trace, facts, per_gpu),
+    )
+
+
+def kernel_times(
+    connection: duckdb.DuckDBPyConnection, window: Window, names: KernelNames
+) -> tuple[KernelTime, ...]:
+    """Return every kernel name in the window, longest total first."""
+    rows = connection.execute(
+        read_sql("traceattr.attribution", "kernel_times"),
+        {"start_ns": window.start_ns, "end_ns": window.end_ns},
+    ).fetchall()
+    return tuple(
+        KernelTime(
+            name=names.names[name_id],
+            category=names.classifications[name_id].category,
+            subcategory=names.classifications[name_id].subcategory,
+            rule=names.classifications[name_id].rule,
+            operations=operations,
+            total_ns=total_ns,
+            median_ns=median_ns,
+        )
+        for name_id, operations, total_ns, median_ns in rows
+    )
+
+
+def _facts(trace: Trace) -> TraceFacts:
+    capture = trace.capture
+    by_node, opaque = _replay_counts(trace.connection)
+    return TraceFacts(
+        file=capture.file,
+        nsys_version=capture.nsys_version,
+        schema_version=capture.schema_version,
+        graph_trace=_graph_trace(trace, by_node=by_node),
+        opaque_replays=opaque,
+        unrecorded_graph_launches=sum(w.graph_launches_without_work for w in trace.work),
+        duration_ns=capture.duration_ns,
+        driver_version=capture.driver_version,
+        simulated=capture.simulated,
+        diagnostics=_diagnostics(trace.connection),
+    )
+
+
+def _replay_counts(connection: duckdb.DuckDBPyConnection) -> tuple[int, int]:
+    """Return how many replays were traced per node, and how many as an envelope only."""
+    rows = dict(connection.execute("SELECT traced, count(*) FROM replay GROUP BY traced").fetchall())
+    return rows.get("node", 0), rows.get("graph", 0)
+
+
+def _graph_trace(trace: Trace, *, by_node: int) -> GraphTrace:
+    """Say which kinds of rows graphs left, whether or not the same replay left both."""
+    envelopes = trace.oddities.envelopes
+    if by_node and envelopes:
+        return "mixed"
+    if by_node:
+        return "node"
+    return "graph" if envelopes else "none"
+
+
+def _gpus_with_hidden_gaps(trace: Trace) -> frozenset[int]:
+    """Return the GPUs on which graphs ran whose nodes are not in the trace."""
+    rows = trace.connection.execute(
+        "SELECT DISTINCT gpu_id FROM replay WHERE traced = 'graph'"
+    ).fetchall()
+    losing = {w.global_pid for w in trace.work if w.graph_launches_without_work}
+    lost = (gpu.gpu_id for gpu in trace.gpus if gpu.global_pid in losing)
+    return frozenset(gpu_id for (gpu_id,) in rows) | frozenset(lost)
+
+
+def _diagnostics(connection: duckdb.DuckDBPyConnection) -> tuple[Diagnostic, ...]:
+    rows = connection.execute(read_sql("traceattr.attribution", "diagnostics")).fetchall()
+    return tuple(
+        Diagnostic(severity, text, count, None if global_pid is None else pid_of(global_pid))
+        for severity, text, count, global_pid in rows
+    )
+
+
+def _gpu(gpu: ProcessGpu) -> Gpu:
+    return Gpu(
+        gpu=gpu.gpu_id,
+        pid=gpu.pid,
+        process=gpu.process_name,
+        device_id=gpu.device_id,
+        rank=gpu.rank,
+        rank_from=gpu.rank_from,
+        name=gpu.name,
+        name_from=gpu.name_from,
+        sm_count=gpu.sm_count,
+        memory_bandwidth_bytes_per_s=gpu.memory_bandwidth_bytes_per_s,
+    )

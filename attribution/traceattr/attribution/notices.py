@@ -1,0 +1,157 @@
+"""What the reader must know before trusting the numbers, in words."""
+
+from collections.abc import Iterator
+
+from traceattr.attribution.analysis import GpuTime, Notice, TraceFacts
+from traceattr.ingest.capture import NEWEST_KNOWN_SCHEMA, OLDEST_KNOWN_SCHEMA, schema_of
+from traceattr.ingest.database import read_sql
+from traceattr.ingest.trace import ProcessWork, Trace
+from traceattr.rules.categories import UNCLASSIFIED
+
+UNCLASSIFIED_LIMIT = 0.02
+"""Share of busy time without a category above which the categories are called incomplete; the
+limit that a public SGLang decode accounting uses too."""
+
+NOT_YET = (
+    Notice(
+        "phases-not-analysed",
+        "Phases are not analysed: the draft model's forward passes are in the categories of their"
+        " kernels, and the draft row holds only tree building and verification.",
+    ),
+    Notice("rounds-not-analysed", "Rounds are not analysed: every per-round figure is unknown."),
+)
+
+
+def notices(trace: Trace, facts: TraceFacts, per_gpu: tuple[GpuTime, ...]) -> tuple[Notice, ...]:
+    """Return every notice about one analysis, the gravest first."""
+    return (
+        *_about_graphs(facts),
+        *_about_launches(trace.work),
+        *_about_categories(per_gpu),
+        *_about_hardware(trace),
+        *_about_rows(trace),
+        *_about_export(trace),
+        *NOT_YET,
+    )
+
+
+def _about_graphs(facts: TraceFacts) -> Iterator[Notice]:
+    if facts.opaque_replays:
+        yield Notice(
+            "graph-mode",
+            f"{facts.opaque_replays:,} CUDA graph replays were traced as one envelope each: they"
+            " count as busy, and the categories and gaps inside them are unknown. Record with"
+            " --cuda-graph-trace=node to see them.",
+        )
+    if facts.unrecorded_graph_launches:
+        yield Notice(
+            "graph-work-missing",
+            f"{facts.unrecorded_graph_launches:,} CUDA graph launches left no GPU work in the"
+            " trace: idle time is an upper limit. Record with --cuda-graph-trace=node, or a"
+            " shorter capture if nsys dropped events.",
+        )
+
+
+def _about_launches(work: tuple[ProcessWork, ...]) -> Iterator[Notice]:
+    kernels = sum(process.kernels for process in work)
+    orphans = sum(process.kernels_without_launch for process in work)
+    launches = sum(process.kernel_launches for process in work)
+    in_vain = sum(process.kernel_launches_without_work for process in work)
+    if kernels and not launches and orphans == kernels:
+        yield Notice("no-launches", "The trace holds no CUDA API calls: launches are unknown.")
+    elif orphans:
+        yield Notice(
+            "work-without-launch",
+            f"{orphans:,} of {kernels:,} kernels have no launching call in the trace (begun before"
+            " the capture, or dropped); their GPU time counts.",
+        )
+    if in_vain:
+        yield Notice(
+            "launches-without-work",
+            f"{in_vain:,} of {launches:,} kernel launches have no GPU work in the trace (recorded"
+            " into a graph, run after the capture, or dropped).",
+        )
+
+
+def _about_categories(per_gpu: tuple[GpuTime, ...]) -> Iterator[Notice]:
+    busy_ns = sum(gpu.busy_ns for gpu in per_gpu)
+    unknown_ns = sum(
+        row.exclusive_ns for gpu in per_gpu for row in gpu.categories if row.category == UNCLASSIFIED
+    )
+    if unknown_ns > UNCLASSIFIED_LIMIT * busy_ns:
+        yield Notice(
+            "unclassified",
+            f"{unknown_ns / busy_ns:.1%} of busy time has no category: every other category may be"
+            " too small. Add rules with --rules.",
+        )
+
+
+def _about_hardware(trace: Trace) -> Iterator[Notice]:
+    if any(gpu.name is None for gpu in trace.gpus):
+        yield Notice(
+            "gpu-unknown",
+            "The trace does not say which GPU this is (usual for recordings in a container).",
+        )
+    assumed = [gpu.gpu_id for gpu in trace.gpus if gpu.name_from == "assumed"]
+    if len(trace.gpus) > 1 and assumed:
+        yield Notice(
+            "gpu-assumed",
+            "Which physical GPU each device ordinal means is assumed: exports before schema 3.24"
+            " do not say.",
+        )
+
+
+def _about_rows(trace: Trace) -> Iterator[Notice]:
+    odd = trace.oddities
+    counted = (
+        ("rows-without-times", odd.without_times, "have no begin or end and were left out"),
+        ("rows-reversed", odd.ending_before_start, "end before they begin and count as zero long"),
+        ("rows-without-owner", odd.without_owner, "name no process or device and were left out"),
+        (
+            "owner-inferred",
+            odd.with_inferred_owner,
+            "name no process or device, which was inferred from the context or the only process",
+        ),
+    )
+    for code, count, text in counted:
+        if count:
+            yield Notice(code, f"{count:,} of {odd.operations:,} GPU operations {text}.")
+    if odd.unreadable:
+        yield Notice("values-unreadable", f"{odd.unreadable:,} values were no numbers and are unknown.")
+    for reason in odd.damaged:
+        yield Notice("table-damaged", reason)
+    for reason in odd.declined:
+        yield Notice("slow-reader", reason)
+
+
+def _about_export(trace: Trace) -> Iterator[Notice]:
+    capture = trace.capture
+    if capture.simulated:
+        yield Notice("simulated", f"Not a recording: {capture.simulated}.")
+    version = schema_of(capture.schema_version)
+    if version and version > NEWEST_KNOWN_SCHEMA:
+        yield Notice(
+            "schema-newer",
+            f"Export schema {capture.schema_version} is newer than the newest known one"
+            f" ({NEWEST_KNOWN_SCHEMA[0]}.{NEWEST_KNOWN_SCHEMA[1]}); it was read by column.",
+        )
+    if version and version < OLDEST_KNOWN_SCHEMA:
+        yield Notice(
+            "schema-older",
+            f"Export schema {capture.schema_version} is older than 2.7 and writes 0 for what is"
+            " missing.",
+        )
+    if capture.is_partial:
+        yield Notice("partial-export", "The export left out tables or times (--tables, --times).")
+    yield from _about_helpers(trace)
+
+
+def _about_helpers(trace: Trace) -> Iterator[Notice]:
+    row = trace.connection.execute(
+        read_sql("traceattr.attribution", "processes_without_cuda")
+    ).fetchone()
+    if row and row[0]:
+        yield Notice(
+            "processes-without-cuda",
+            f"{row[0]:,} profiled processes used no CUDA: right for helpers, not for a rank.",
+        )

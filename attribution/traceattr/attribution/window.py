@@ -1,0 +1,68 @@
+"""The part of a trace that the numbers are about."""
+
+from decimal import Decimal, InvalidOperation
+
+import duckdb
+
+from traceattr.attribution.analysis import Window
+from traceattr.errors import OptionError
+
+WindowOption = tuple[int | None, int | None]
+"""Begin and end in ns as the user gave them; None means the first or last operation."""
+
+_NS_PER_S = 1_000_000_000
+
+
+def parse_window(text: str) -> WindowOption:
+    """Return the ends of ``A:B`` in ns; A and B are decimal seconds, and either may be missing.
+
+    Raises:
+        OptionError: It is not of that form, finer than a nanosecond, or ends before it begins.
+    """
+    begin, colon, end = text.partition(":")
+    if not colon:
+        raise OptionError(f"--window {text!r}: no colon (expected A:B in seconds, such as 1.5:2.75)")
+    start_ns, end_ns = _nanoseconds(begin, text), _nanoseconds(end, text)
+    if start_ns is not None and end_ns is not None and start_ns >= end_ns:
+        raise OptionError(f"--window {text!r}: ends before it begins (expected A:B with A < B)")
+    return start_ns, end_ns
+
+
+def choose_window(connection: duckdb.DuckDBPyConnection, option: WindowOption) -> Window:
+    """Return the window asked for, open ends at the first and last operation of any GPU.
+
+    Raises:
+        OptionError: The window begins after the last operation or ends before the first.
+    """
+    row = connection.execute("SELECT min(start_ns), max(end_ns) FROM gpu_op").fetchone()
+    assert row is not None
+    first_ns, last_ns = row
+    start_ns = first_ns if option[0] is None else option[0]
+    end_ns = last_ns if option[1] is None else option[1]
+    if start_ns >= end_ns and option != (None, None):
+        raise OptionError(
+            f"--window: nothing was recorded there (GPU work lies in {seconds(first_ns)}:"
+            f"{seconds(last_ns)} s on the clock of the trace)"
+        )
+    why = "first to last GPU operation" if option == (None, None) else "--window"
+    return Window(start_ns, end_ns, why)
+
+
+def seconds(time_ns: int) -> str:
+    """Return a time in seconds with all its digits, as ``--window`` takes it."""
+    return f"{Decimal(time_ns).scaleb(-9):f}"
+
+
+def _nanoseconds(text: str, window: str) -> int | None:
+    if not text.strip():
+        return None
+    try:
+        nanoseconds = Decimal(text.strip()) * _NS_PER_S
+    except InvalidOperation:
+        nanoseconds = Decimal("NaN")
+    if not nanoseconds.is_finite() or nanoseconds != int(nanoseconds):
+        raise OptionError(
+            f"--window {window!r}: {text.strip()!r} is no time"
+            " (expected seconds with up to nine decimals)"
+        )
+    return int(nanoseconds)
