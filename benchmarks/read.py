@@ -82,7 +82,7 @@ def write_export(path: Path, rows: int) -> None:
 def read_fast(export: Export, workers: int) -> int:
     """Read the wanted columns the way the ingest does."""
     scan = scan_table(export, KERNEL, WANTED, workers=workers)
-    rows = sum(batch.num_rows for batch in scan.batches)
+    rows: int = sum(batch.num_rows for batch in scan.batches)
     assert scan.declined is None, scan.declined
     return rows
 
