@@ -69,12 +69,13 @@ def find_pages(export: Export, wanted: Selection) -> TablePages:
     return pages
 
 
-def read_pages(pages: TablePages, workers: int) -> Iterator[Piece]:
+def read_pages(pages: TablePages, workers: int, block_bytes: int = _BLOCK_BYTES) -> Iterator[Piece]:
     """Read all rows of a table.
 
     Args:
         pages: The table.
         workers: Threads that decode.
+        block_bytes: How much of the file one of them takes at a time.
 
     Yields:
         The rows in the order in which the table holds them, some thousand at a time. At most
@@ -84,7 +85,7 @@ def read_pages(pages: TablePages, workers: int) -> Iterator[Piece]:
         Damaged: Rows that libsqlite3 had to read do not add up.
         sqlite3.Error: The file is damaged.
     """
-    size = max(1, _BLOCK_BYTES // pages.page_bytes)
+    size = max(1, block_bytes // pages.page_bytes)
     starts = range(0, len(pages.leaves.numbers), size)
     with open_pages(pages.export.database) as file:
 
