@@ -91,7 +91,9 @@ def _facts(trace: Trace) -> TraceFacts:
 
 def _replay_counts(connection: duckdb.DuckDBPyConnection) -> tuple[int, int]:
     """Return how many replays were traced per node, and how many as an envelope only."""
-    rows = dict(connection.execute("SELECT traced, count(*) FROM replay GROUP BY traced").fetchall())
+    rows = dict(
+        connection.execute("SELECT traced, count(*) FROM replay GROUP BY traced").fetchall()
+    )
     return rows.get("node", 0), rows.get("graph", 0)
 
 

@@ -59,14 +59,14 @@ def _in_graph(replays: _Replays, gaps: Cover) -> npt.NDArray[np.bool_]:
         return np.zeros(len(gaps.start_ns), np.bool_)
     latest = np.maximum.accumulate(replays.end_ns)
     at = np.searchsorted(replays.start_ns, gaps.start_ns, side="right") - 1
-    return (at >= 0) & (latest[at] >= gaps.end_ns)
+    return np.logical_and(at >= 0, latest[at] >= gaps.end_ns)
 
 
 def _between(replays: _Replays, gaps: Cover) -> npt.NDArray[np.bool_]:
     """Return whether each gap lies after the first replay began and before the last one ended."""
     if not len(replays.start_ns):
         return np.zeros(len(gaps.start_ns), np.bool_)
-    return (gaps.start_ns >= replays.start_ns[0]) & (gaps.end_ns <= replays.end_ns.max())
+    return np.logical_and(gaps.start_ns >= replays.start_ns[0], gaps.end_ns <= replays.end_ns.max())
 
 
 def _at_edge(
@@ -77,4 +77,4 @@ def _at_edge(
         "SELECT min(start_ns), max(end_ns) FROM gpu_op WHERE gpu_id = ?", [gpu_id]
     ).fetchone()
     assert row is not None
-    return (gaps.end_ns <= row[0]) | (gaps.start_ns >= row[1])
+    return np.logical_or(gaps.end_ns <= row[0], gaps.start_ns >= row[1])

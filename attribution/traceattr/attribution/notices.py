@@ -76,7 +76,10 @@ def _about_launches(work: tuple[ProcessWork, ...]) -> Iterator[Notice]:
 def _about_categories(per_gpu: tuple[GpuTime, ...]) -> Iterator[Notice]:
     busy_ns = sum(gpu.busy_ns for gpu in per_gpu)
     unknown_ns = sum(
-        row.exclusive_ns for gpu in per_gpu for row in gpu.categories if row.category == UNCLASSIFIED
+        row.exclusive_ns
+        for gpu in per_gpu
+        for row in gpu.categories
+        if row.category == UNCLASSIFIED
     )
     if unknown_ns > UNCLASSIFIED_LIMIT * busy_ns:
         yield Notice(
@@ -117,7 +120,9 @@ def _about_rows(trace: Trace) -> Iterator[Notice]:
         if count:
             yield Notice(code, f"{count:,} of {odd.operations:,} GPU operations {text}.")
     if odd.unreadable:
-        yield Notice("values-unreadable", f"{odd.unreadable:,} values were no numbers and are unknown.")
+        yield Notice(
+            "values-unreadable", f"{odd.unreadable:,} values were no numbers and are unknown."
+        )
     for reason in odd.damaged:
         yield Notice("table-damaged", reason)
     for reason in odd.declined:

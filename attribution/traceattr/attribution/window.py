@@ -21,7 +21,9 @@ def parse_window(text: str) -> WindowOption:
     """
     begin, colon, end = text.partition(":")
     if not colon:
-        raise OptionError(f"--window {text!r}: no colon (expected A:B in seconds, such as 1.5:2.75)")
+        raise OptionError(
+            f"--window {text!r}: no colon (expected A:B in seconds, such as 1.5:2.75)"
+        )
     start_ns, end_ns = _nanoseconds(begin, text), _nanoseconds(end, text)
     if start_ns is not None and end_ns is not None and start_ns >= end_ns:
         raise OptionError(f"--window {text!r}: ends before it begins (expected A:B with A < B)")

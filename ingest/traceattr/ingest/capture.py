@@ -62,7 +62,8 @@ def read_capture(export: Export) -> Capture:
         time_shift_ns=_shift_ns(made),
         is_time_normalised=_is_true(made.get("EXPORT_PARAM_TIME_NORMALIZE")),
         is_partial=any(
-            made.get(key) for key in ("EXPORT_PARAM_TABLES_TO_EXPORT", "EXPORT_PARAM_TIMES_TO_EXPORT")
+            made.get(key)
+            for key in ("EXPORT_PARAM_TABLES_TO_EXPORT", "EXPORT_PARAM_TIMES_TO_EXPORT")
         ),
         graph_trace_option=_graph_trace_option(export),
         simulated=made.get("TRACEATTR_SIMULATED"),

@@ -4,19 +4,6 @@ from importlib.resources import files
 
 import duckdb
 
-TABLES = (
-    "capture",
-    "diagnostic",
-    "gpu",
-    "kernel_name",
-    "gpu_op",
-    "replay",
-    "api_call",
-    "host_range",
-    "os_call",
-)
-"""Every public table or view, each made and documented by the SQL file of its name."""
-
 
 def read_sql(package: str, name: str) -> str:
     """Return the text of ``sql/NAME.sql`` shipped with ``package``."""

@@ -1,7 +1,6 @@
 """What nsys itself says went wrong while it recorded."""
 
 import duckdb
-import pyarrow as pa
 
 from traceattr.errors import ExportError
 from traceattr.ingest.export import Export

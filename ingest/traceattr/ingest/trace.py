@@ -1,6 +1,6 @@
 """One nsys export as documented tables; every quirk of nsys ends here."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -76,13 +76,15 @@ class Trace:
     """A loaded trace.
 
     Attributes:
-        connection: Holds the public tables of `traceattr.ingest.database.TABLES`.
+        export: The open export; more of it can be loaded.
+        connection: Holds the public tables, those of the host aside until they are loaded.
         capture: What the export says about the recording.
         gpus: The table ``gpu``, in order of rank.
         work: Launched against recorded, per process.
         oddities: What could not be taken as it was.
     """
 
+    export: Export
     connection: duckdb.DuckDBPyConnection
     capture: Capture
     gpus: tuple[ProcessGpu, ...]
@@ -91,19 +93,25 @@ class Trace:
 
 
 @contextmanager
-def open_trace(path: Path) -> Iterator[Trace]:
+def open_trace(path: Path, *, progress: Callable[[str], None] = lambda _: None) -> Iterator[Trace]:
     """Load an export and give it back as tables, until the block ends.
 
     The host's NVTX ranges and OS calls are not loaded; see `traceattr.ingest.host`.
+
+    Args:
+        path: The export.
+        progress: Told in a few words what is done next.
 
     Raises:
         ExportError: The file is not an export that can be read, or has no GPU work.
     """
     with open_export(path) as export, open_database() as connection:
-        yield load_trace(connection, export)
+        yield load_trace(connection, export, progress)
 
 
-def load_trace(connection: duckdb.DuckDBPyConnection, export: Export) -> Trace:
+def load_trace(
+    connection: duckdb.DuckDBPyConnection, export: Export, progress: Callable[[str], None]
+) -> Trace:
     """Fill the public tables from an open export.
 
     Raises:
@@ -114,18 +122,23 @@ def load_trace(connection: duckdb.DuckDBPyConnection, export: Export) -> Trace:
         run_sql(connection, table)
     store_capture(connection, capture)
     load_diagnostics(connection, export)
-    staged = [stage(connection, export, source) for source in GPU_WORK]
+    staged = []
+    for source in GPU_WORK:
+        progress(f"reading {source.table}")
+        staged.append(stage(connection, export, source))
+    progress(f"reading {API.table}")
     api, damaged = _stage_api(connection, export)
     name_kernels(connection, export)
     name_by_id(connection, export, used_in="_api", statement="_api_name")
     run_sql(connection, "_launch")
     run_sql(connection, "api_call")
+    progress("joining")
     identity = _identify(connection, export)
     oddities = _oddities(connection, [*staged, api], damaged)
     _resolve(connection)
     if oddities.operations == oddities.without_times + oddities.without_owner:
         raise no_gpu_work(connection, export)
-    return Trace(connection, capture, identity.gpus, _work(connection), oddities)
+    return Trace(export, connection, capture, identity.gpus, _work(connection), oddities)
 
 
 def _stage_api(
@@ -196,10 +209,6 @@ def _work(connection: duckdb.DuckDBPyConnection) -> tuple[ProcessWork, ...]:
 def _oddities(
     connection: duckdb.DuckDBPyConnection, staged: list[Staged], damaged: tuple[str, ...]
 ) -> Oddities:
-    counts = connection.execute(read_sql("traceattr.ingest", "_op_oddities")).fetchone()
-    return Oddities(
-        *counts,
-        unreadable=sum(table.unreadable for table in staged),
-        declined=tuple(table.declined for table in staged if table.declined),
-        damaged=damaged,
-    )
+    counts = connection.execute(read_sql("traceattr.ingest", "_op_oddities")).fetchall()[0]
+    declined = tuple(table.declined for table in staged if table.declined)
+    return Oddities(*counts, sum(table.unreadable for table in staged), declined, damaged)

@@ -1,0 +1,5 @@
+CREATE TABLE _nvtx_text AS
+SELECT
+    value,
+    name
+FROM batch;

@@ -1,0 +1,5 @@
+CREATE TABLE _os_name AS
+SELECT
+    id,
+    name
+FROM batch;
