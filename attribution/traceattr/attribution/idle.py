@@ -57,16 +57,17 @@ def _in_graph(replays: _Replays, gaps: Cover) -> npt.NDArray[np.bool_]:
     """Return whether one replay reaches from before each gap to after it."""
     if not len(replays.start_ns):
         return np.zeros(len(gaps.start_ns), np.bool_)
-    latest = np.maximum.accumulate(replays.end_ns)
+    latest: Times = np.maximum.accumulate(replays.end_ns)
     at = np.searchsorted(replays.start_ns, gaps.start_ns, side="right") - 1
-    return np.logical_and(at >= 0, latest[at] >= gaps.end_ns)
+    return (at >= 0) & (latest[at] >= gaps.end_ns)
 
 
 def _between(replays: _Replays, gaps: Cover) -> npt.NDArray[np.bool_]:
     """Return whether each gap lies after the first replay began and before the last one ended."""
     if not len(replays.start_ns):
         return np.zeros(len(gaps.start_ns), np.bool_)
-    return np.logical_and(gaps.start_ns >= replays.start_ns[0], gaps.end_ns <= replays.end_ns.max())
+    first_ns, last_ns = int(replays.start_ns[0]), int(replays.end_ns.max())
+    return (gaps.start_ns >= first_ns) & (gaps.end_ns <= last_ns)
 
 
 def _at_edge(
@@ -77,4 +78,5 @@ def _at_edge(
         "SELECT min(start_ns), max(end_ns) FROM gpu_op WHERE gpu_id = ?", [gpu_id]
     ).fetchone()
     assert row is not None
-    return np.logical_or(gaps.end_ns <= row[0], gaps.start_ns >= row[1])
+    first_ns, last_ns = int(row[0]), int(row[1])
+    return (gaps.end_ns <= first_ns) | (gaps.start_ns >= last_ns)

@@ -209,6 +209,16 @@ def _work(connection: duckdb.DuckDBPyConnection) -> tuple[ProcessWork, ...]:
 def _oddities(
     connection: duckdb.DuckDBPyConnection, staged: list[Staged], damaged: tuple[str, ...]
 ) -> Oddities:
-    counts = connection.execute(read_sql("traceattr.ingest", "_op_oddities")).fetchall()[0]
-    declined = tuple(table.declined for table in staged if table.declined)
-    return Oddities(*counts, sum(table.unreadable for table in staged), declined, damaged)
+    [counts] = connection.execute(read_sql("traceattr.ingest", "_op_oddities")).fetchall()
+    operations, envelopes, without_times, reversed_, without_owner, inferred = counts
+    return Oddities(
+        operations=operations,
+        envelopes=envelopes,
+        without_times=without_times,
+        ending_before_start=reversed_,
+        without_owner=without_owner,
+        with_inferred_owner=inferred,
+        unreadable=sum(table.unreadable for table in staged),
+        declined=tuple(table.declined for table in staged if table.declined),
+        damaged=damaged,
+    )
