@@ -1,0 +1,118 @@
+"""Which lines the table of groups and categories has, with one value for each GPU."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from traceattr.attribution.analysis import Analysis, GpuTime
+from traceattr.report.grouped import Group, Row, groups_of, has_envelopes, row_position
+from traceattr.rules.categories import GRAPH, UNCLASSIFIED
+
+Values = tuple[int | None, ...]
+"""One value per GPU, in the order of `Analysis.per_gpu`; None where the trace cannot tell."""
+
+WINDOW = "window"
+IDLE = "idle"
+NO_KERNEL = "no kernel running"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the table.
+
+    Attributes:
+        name: What is in the first column.
+        kind: Whether it has operations, is a gap, or is a total of other lines.
+        is_part: Whether it is a part of the group above it.
+        exclusive_ns: Wall time it owns.
+        sum_ns: Sum of durations; None also for gaps and totals.
+        operations: Number of operations; None also for gaps and totals.
+    """
+
+    name: str
+    kind: Literal["busy", "gap", "total"]
+    is_part: bool
+    exclusive_ns: Values
+    sum_ns: Values
+    operations: Values
+
+    @property
+    def is_without_operations(self) -> bool:
+        """Return whether this is a gap or a total, which has no operations to count or sum."""
+        return self.kind != "busy"
+
+    @property
+    def is_notable(self) -> bool:
+        """Return whether this is unclassified time that is not zero."""
+        return self.name == UNCLASSIFIED and any(self.exclusive_ns)
+
+
+def mean(values: Values) -> int | None:
+    """Return the mean over the GPUs, None where it is unknown for one of them."""
+    known = [value for value in values if value is not None]
+    if not known or len(known) < len(values):
+        return None
+    return (2 * sum(known) + len(known)) // (2 * len(known))
+
+
+def group_lines(analysis: Analysis) -> tuple[Line, ...]:
+    """Return each group, followed by its parts; graphs as a whole only where there are any."""
+    lines = tuple(_group_lines(analysis.per_gpu))
+    if any(map(has_envelopes, analysis.per_gpu)):
+        return lines
+    return tuple(line for line in lines if line.name != GRAPH)
+
+
+def total_lines(analysis: Analysis) -> tuple[Line, ...]:
+    """Return what the groups sum to, and two parts of it that cut across them."""
+    return (
+        _total(WINDOW, analysis, lambda time: time.wall_ns),
+        _total(IDLE, analysis, lambda time: time.idle.total_ns),
+        _total(NO_KERNEL, analysis, lambda time: time.wall_ns - time.kernel_ns),
+    )
+
+
+def _total(name: str, analysis: Analysis, value: Callable[[GpuTime], int]) -> Line:
+    unknown = (None,) * len(analysis.per_gpu)
+    return Line(
+        name=name,
+        kind="total",
+        is_part=name != WINDOW,
+        exclusive_ns=tuple(map(value, analysis.per_gpu)),
+        sum_ns=unknown,
+        operations=unknown,
+    )
+
+
+def _group_lines(per_gpu: tuple[GpuTime, ...]) -> Iterator[Line]:
+    for groups in zip(*map(groups_of, per_gpu), strict=True):
+        yield _line(groups[0].name, False, groups, per_gpu)
+        for name in _part_names(groups):
+            yield _line(name, True, [group.row(name) for group in groups], per_gpu)
+
+
+def _part_names(groups: tuple[Group, ...]) -> list[str]:
+    """Return the names of the parts of one group on any GPU, in table order."""
+    if not any(group.telling_rows for group in groups):
+        return []
+    names = dict.fromkeys(row.name for group in groups for row in group.rows)
+    return sorted(names, key=row_position)
+
+
+def _line(
+    name: str,
+    is_part: bool,
+    entries: Sequence[Group | Row],
+    per_gpu: tuple[GpuTime, ...],
+) -> Line:
+    cells = [_cell(entry, time) for entry, time in zip(entries, per_gpu, strict=True)]
+    exclusive, sums, operations = zip(*cells, strict=True)
+    kind: Literal["busy", "gap"] = "gap" if entries[0].is_gap else "busy"
+    return Line(name, kind, is_part, exclusive, sums, operations)
+
+
+def _cell(entry: Group | Row, time: GpuTime) -> tuple[int | None, int | None, int | None]:
+    """Return time, sum and operations; none seen is unknown where graphs may hide some."""
+    if entry.operations == 0 and has_envelopes(time):
+        return None, None, None
+    return entry.exclusive_ns, entry.sum_ns, entry.operations

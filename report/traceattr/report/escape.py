@@ -1,0 +1,73 @@
+"""How text from a trace is made harmless for the place it is shown in."""
+
+import re
+import unicodedata
+
+_FORMULA = ("=", "+", "-", "@")
+_INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
+"""Unicode categories that a terminal or a browser obeys instead of showing."""
+
+
+def visible(text: str) -> str:
+    """Return ``text`` on one line: what is invisible or obeyed by a terminal is written out."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_visible_character, text))
+
+
+def _visible_character(character: str) -> str:
+    if unicodedata.category(character) not in _INVISIBLE:
+        return character
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def markdown_text(text: str) -> str:
+    """Return ``text`` as prose for GitHub's Markdown: nothing in it formats, links or mentions."""
+    escaped = re.sub(r"([\\`*_{}\[\]()#+!|~$])", r"\\\1", visible(text))
+    escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _unlinked(escaped)
+
+
+def _unlinked(text: str) -> str:
+    """Break what GitHub links without being asked: ``@name``, ``#123``, ``https://``, ``www.``.
+
+    An empty comment shows nothing and is no part of a word.
+    """
+    text = re.sub(r"@(?=\w)", "@<!-- -->", text)
+    text = re.sub(r"\\#(?=\w)", r"\\#<!-- -->", text)
+    return re.sub(
+        r"(?i)\b(https?|ftp)://|\bwww\.", lambda m: f"{m[0][:-1]}<!-- -->{m[0][-1]}", text
+    )
+
+
+def markdown_code(text: str) -> str:
+    """Return ``text`` as a code span, in which GitHub neither formats, links nor mentions.
+
+    The fence is longer than any run of backticks inside.
+    """
+    shown = visible(text).strip() or "(no name)"
+    fence = "`" * (max(map(len, re.findall(r"`+", shown)), default=0) + 1)
+    space = " " if shown.startswith("`") or shown.endswith("`") else ""
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def markdown_code_cell(text: str) -> str:
+    """Return ``text`` as a code span for a table, where a bar ends the cell even inside code."""
+    return markdown_code(text).replace("|", r"\|")
+
+
+def markdown_sentence(text: str) -> str:
+    """Return prose in which pairs of backticks mark code, as in a warning that names a command."""
+    pieces = text.split("`")
+    if len(pieces) % 2 == 0:
+        return markdown_text(text)
+    return "".join(
+        markdown_code(piece) if position % 2 else markdown_text(piece)
+        for position, piece in enumerate(pieces)
+    )
+
+
+def csv_text(text: str) -> str:
+    """Return ``text`` for a spreadsheet: no control characters, never taken for a formula."""
+    shown = visible(text)
+    return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown

@@ -1,0 +1,133 @@
+"""What one sentence says where the time went, and what another says the trace cannot tell."""
+
+from collections.abc import Callable
+
+from traceattr.attribution.analysis import Analysis, GpuTime
+from traceattr.report.figures import count, counted, duration, share, share_range
+from traceattr.report.grouped import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK, groups_of, owned_ns
+from traceattr.rules.categories import GRAPH, GROUPS, UNCLASSIFIED
+
+Part = Callable[[GpuTime], int]
+"""A part of one GPU's wall time, in ns."""
+
+
+def headline(analysis: Analysis) -> str:
+    """Return the sentence with the number that matters, without a line break.
+
+    Shares are means over the GPUs, with the range where it is wider than the rounding; the GPUs
+    of one server work at the same time, so they are never added up.
+    """
+    if not any(time.categories for time in analysis.per_gpu):
+        return f"No GPU operation in the {duration(analysis.window.wall_ns)} of the window."
+    largest = max(GROUPS, key=lambda group: _total(analysis, _group(group)))
+    no_kernel = _total(analysis, _no_kernel)
+    idle = _total(analysis, _idle)
+    if 2 * no_kernel > _total(analysis, _wall) and no_kernel > 2 * idle:
+        return _copies_sentence(analysis)
+    if idle > _total(analysis, _group(largest)):
+        return _idle_sentence(analysis, largest)
+    return _group_sentence(analysis, largest)
+
+
+def graph_sentence(analysis: Analysis) -> str:
+    """Return how CUDA graphs were traced, and what that makes unknowable."""
+    trace = analysis.trace
+    if not trace.unrecorded_graph_launches:
+        return _GRAPH_SENTENCES[trace.graph_trace].format(replays=count(trace.opaque_replays))
+    launches = counted(trace.unrecorded_graph_launches, "CUDA graph launch", "CUDA graph launches")
+    return (
+        f"{launches} left no GPU work in this trace, so idle time is an upper limit; "
+        f"re-profile with `{_PER_NODE}`."
+    )
+
+
+def simulated_sentence(analysis: Analysis) -> str | None:
+    """Return the warning that nothing here was measured, if so."""
+    if analysis.trace.simulated is None:
+        return None
+    return f"SIMULATED, not a measurement: {analysis.trace.simulated.rstrip('.')}."
+
+
+_PER_NODE = "nsys profile --cuda-graph-trace=node"
+
+_GRAPH_SENTENCES = {
+    "node": (
+        "CUDA graphs are traced per node: every kernel in a replay is known, but such tracing "
+        "slows replays down, so in-graph gaps are upper limits."
+    ),
+    "graph": (
+        "CUDA graphs are traced as a whole ({replays} replays): categories and gaps inside them "
+        f"are unknown, and rows count what ran outside; re-profile with `{_PER_NODE}`."
+    ),
+    "mixed": (
+        "Some CUDA graphs are traced per node and some as a whole ({replays} replays): categories "
+        f"and gaps inside the latter are unknown; re-profile with `{_PER_NODE}`."
+    ),
+    "none": (
+        "No CUDA graph in this trace: all work was launched kernel by kernel, so no gap is "
+        "in a graph."
+    ),
+}
+"""Line 2 of a report for each way of tracing graphs."""
+
+
+def _group_sentence(analysis: Analysis, group: str) -> str:
+    subject = {
+        GRAPH: "CUDA graphs traced as a whole cover",
+        UNCLASSIFIED: "Kernels that no rule matches own",
+    }.get(group, f"{group} owns")
+    where = "idle outside graphs" if _has_opaque_gaps(analysis) else "idle"
+    return f"{subject} {_of_window(analysis, _group(group))}; {_mean(analysis, _idle)} is {where}."
+
+
+def _idle_sentence(analysis: Analysis, largest: str) -> str:
+    gaps = (HOST_GAPS, IN_GRAPH_GAPS, NO_WORK)
+    parts = [f"{_mean(analysis, _group(g))} {g}" for g in gaps if _total(analysis, _group(g))]
+    runs = f"{largest} owns {_mean(analysis, _group(largest))}"
+    return f"Nothing runs for {_of_window(analysis, _idle)}: {', '.join(parts)}; {runs}."
+
+
+def _copies_sentence(analysis: Analysis) -> str:
+    copies, idle = _mean(analysis, _only_copies), _mean(analysis, _idle)
+    return f"No kernel runs {_of_window(analysis, _no_kernel)}: copies cover {copies}, idle {idle}."
+
+
+def _of_window(analysis: Analysis, part: Part) -> str:
+    """Return the mean share of a part, of what it is a share, and how far the GPUs differ."""
+    gpus = counted(len(analysis.per_gpu), "GPU")
+    mean = _mean(analysis, part)
+    spread = share_range([(part(time), time.wall_ns) for time in analysis.per_gpu])
+    differ = "" if spread == mean else f" ({spread})"
+    return f"{mean} of {duration(analysis.window.wall_ns)} on {gpus}{differ}"
+
+
+def _mean(analysis: Analysis, part: Part) -> str:
+    return share(_total(analysis, part), _total(analysis, _wall))
+
+
+def _total(analysis: Analysis, part: Part) -> int:
+    return sum(map(part, analysis.per_gpu))
+
+
+def _group(name: str) -> Part:
+    return lambda time: next(owned_ns(g) for g in groups_of(time) if g.name == name)
+
+
+def _wall(time: GpuTime) -> int:
+    return time.wall_ns
+
+
+def _idle(time: GpuTime) -> int:
+    return time.idle.total_ns
+
+
+def _no_kernel(time: GpuTime) -> int:
+    return time.wall_ns - time.kernel_ns
+
+
+def _only_copies(time: GpuTime) -> int:
+    return time.busy_ns - time.kernel_ns
+
+
+def _has_opaque_gaps(analysis: Analysis) -> bool:
+    return any(time.idle.in_graph_ns is None for time in analysis.per_gpu)

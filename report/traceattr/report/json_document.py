@@ -1,0 +1,177 @@
+"""How an analysis is written as JSON: one stable document for machines."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from typing import Any
+
+from traceattr.attribution.analysis import (
+    Analysis,
+    CategoryTime,
+    GpuTime,
+    KernelTime,
+    Notice,
+)
+from traceattr.report.grouped import groups_of, has_envelopes
+from traceattr.report.headline import headline
+from traceattr.report.unclassified import unclassified_kernels
+from traceattr.rules.categories import CATEGORIES, GRAPH, SUBCATEGORIES, group_of
+
+FORMAT = 1
+"""Format number of the document.
+
+1: first version.  Keys may be added under the same number; what is there keeps its meaning.
+"""
+
+MOST_KERNELS = 50
+"""Kernel names in a report; `traceattr kernels` has all."""
+
+NOT_ANALYSED = (
+    Notice(
+        "rounds-not-analysed",
+        "Decode rounds are not found by this version: rounds, per_round_ns and gaps by seam are "
+        "null or empty.",
+    ),
+    Notice(
+        "phases-not-analysed",
+        "Phases are not told apart by this version: phase is null, and the draft group holds only "
+        "kernels that draft rules name, not the draft model's forward passes.",
+    ),
+    Notice(
+        "wait-not-analysed",
+        "Time on the wire and time waiting for other ranks are not told apart by this version: "
+        "communication.wire_ns and communication.wait_ns are null.",
+    ),
+    Notice(
+        "roofline-not-analysed",
+        "There is no prediction in this version: roofline, bound_ns, expected_ns and bound_ratio "
+        "are null.",
+    ),
+)
+"""Why parts of the document are null; left out where the analysis gives a reason itself."""
+
+Json = dict[str, Any]
+
+
+def render_json(analysis: Analysis) -> str:
+    """Return the document, ASCII only, ending in a line break."""
+    return dumped(document(analysis))
+
+
+def dumped(value: object) -> str:
+    """Return any value of this package's documents as text."""
+    return json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def document(analysis: Analysis) -> Json:
+    """Return the document as plain lists and dicts."""
+    return {
+        "format": FORMAT,
+        "traceattr": analysis.version,
+        "headline": headline(analysis),
+        "rules": asdict(analysis.rules),
+        "trace": asdict(analysis.trace),
+        "gpus": [asdict(gpu) for gpu in analysis.gpus],
+        "window": {**asdict(analysis.window), "wall_ns": analysis.window.wall_ns},
+        "rounds": _rounds(),
+        "per_gpu": [_gpu(time) for time in analysis.per_gpu],
+        "roofline": None,
+        "kernel_names": len(analysis.kernels),
+        "kernels": kernel_entries(analysis.kernels[:MOST_KERNELS]),
+        "unclassified": _unclassified(unclassified_kernels(analysis)),
+        "warnings": [asdict(notice) for notice in _warnings(analysis)],
+    }
+
+
+def kernel_entries(kernels: Iterable[KernelTime]) -> list[Json]:
+    """Return kernels with their whole names."""
+    return [asdict(kernel) for kernel in kernels]
+
+
+def _warnings(analysis: Analysis) -> Iterator[Notice]:
+    yield from analysis.warnings
+    given = {notice.code for notice in analysis.warnings}
+    yield from (notice for notice in NOT_ANALYSED if notice.code not in given)
+
+
+def _rounds() -> Json:
+    return {
+        "kind": None,
+        "count": None,
+        "wall_ns": {"median": None, "p99": None, "mean": None},
+        "replays_per_round": {"draft": None, "verify": None, "draft_extend": None, "decode": None},
+    }
+
+
+def _per_round() -> Json:
+    return {"median": None, "p99": None}
+
+
+def _gpu(time: GpuTime) -> Json:
+    return {
+        "gpu": time.gpu,
+        "wall_ns": time.wall_ns,
+        "busy_ns": time.busy_ns,
+        "kernel_ns": time.kernel_ns,
+        "idle_ns": time.idle.total_ns,
+        "idle": asdict(time.idle),
+        "categories": list(_categories(time)),
+        "groups": list(_groups(time)),
+        "gaps": [],
+        "communication": {"wire_ns": None, "wait_ns": None},
+    }
+
+
+def _categories(time: GpuTime) -> Iterator[Json]:
+    for category in CATEGORIES:
+        members = [entry for entry in time.categories if entry.category == category]
+        if members:
+            yield {
+                "category": category,
+                "group": group_of(category),
+                "phase": None,
+                **_sums(members),
+                "per_round_ns": _per_round(),
+                "subcategories": list(_subcategories(category, members)),
+            }
+
+
+def _subcategories(category: str, members: list[CategoryTime]) -> Iterator[Json]:
+    for name in SUBCATEGORIES.get(category, ()):
+        mine = [entry for entry in members if entry.subcategory == name]
+        if mine:
+            yield {"subcategory": name, **_sums(mine)}
+
+
+def _sums(entries: list[CategoryTime]) -> Json:
+    return {
+        "exclusive_ns": sum(entry.exclusive_ns for entry in entries),
+        "sum_ns": sum(entry.sum_ns for entry in entries),
+        "operations": sum(entry.operations for entry in entries),
+    }
+
+
+def _groups(time: GpuTime) -> Iterator[Json]:
+    for group in groups_of(time):
+        known = group.exclusive_ns is not None and time.wall_ns > 0
+        yield {
+            "group": group.name,
+            "exclusive_ns": group.exclusive_ns,
+            "lower_bound": has_envelopes(time) and not group.is_gap and group.name != GRAPH,
+            "share": (group.exclusive_ns or 0) / time.wall_ns if known else None,
+            "sum_ns": group.sum_ns,
+            "operations": group.operations,
+            "per_round_ns": _per_round(),
+            "bound_ns": None,
+            "expected_ns": None,
+            "bound_ratio": None,
+        }
+
+
+def _unclassified(kernels: tuple[KernelTime, ...]) -> Json:
+    return {
+        "kernel_names": len(kernels),
+        "operations": sum(kernel.operations for kernel in kernels),
+        "total_ns": sum(kernel.total_ns for kernel in kernels),
+        "kernels": kernel_entries(kernels[:MOST_KERNELS]),
+    }

@@ -1,0 +1,146 @@
+"""How a report looks in a pull request: GitHub's Markdown that stands on its own."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from traceattr.attribution.analysis import Analysis, KernelTime
+from traceattr.report.breakdown import Line, group_lines, total_lines
+from traceattr.report.escape import (
+    markdown_code_cell,
+    markdown_sentence,
+    markdown_text,
+)
+from traceattr.report.figures import count, counted
+from traceattr.report.headline import graph_sentence, headline, simulated_sentence
+from traceattr.report.kernel_figures import (
+    kernel_cells,
+    kernel_titles,
+    kernel_unit,
+    kernels_title,
+)
+from traceattr.report.layout import Columns, layouts, legend
+from traceattr.report.names import label_names
+from traceattr.report.provenance import diagnostic_text, provenance, provenance_line
+from traceattr.report.unclassified import unclassified_kernels, unclassified_sentence
+
+MOST_CHARACTERS = 60_000
+"""Length of a whole report; GitHub refuses comments from 65,536 characters on."""
+
+MOST_KERNELS = 100
+MOST_UNCLASSIFIED = 5
+MOST_NOTICES = 10
+"""Kernels in the collapsed list, unclassified names above it, and warnings."""
+
+_METHOD = (
+    "Each instant of a GPU belongs to exactly one row. Where operations overlap, compute owns it "
+    "before communication and communication before copies; among equals the one that started "
+    "first; a CUDA graph traced as a whole comes after compute kernels. Idle time is *in-graph* "
+    "inside a graph replay, *host* between replays and between eager launches, and *no work* "
+    "before a GPU's first and after its last operation. *No kernel running* is idle time and the "
+    "time in which only copies run."
+)
+
+
+def render_markdown(analysis: Analysis) -> str:
+    """Return the report, shorter than `MOST_CHARACTERS`; what is left out is said."""
+    above = "\n".join(_above_the_fold(analysis))
+    method = "\n".join(_last_details(analysis))
+    room = MOST_CHARACTERS - len(above) - len(method) - len("\n\n")
+    kernels = _fitting_kernels(analysis, room)
+    return "\n".join(part for part in (above, kernels, method) if part)
+
+
+def markdown_table(titles: Sequence[str], aligned: str, rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of cells that are escaped already; ``aligned`` has ``l`` or ``r`` for each."""
+    rule = ("---:" if side == "r" else ":---" for side in aligned)
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in (titles, tuple(rule), *rows))
+
+
+def kernel_rows(kernels: Sequence[KernelTime]) -> Iterator[tuple[str, ...]]:
+    """Yield figures and name of each kernel, as cells."""
+    unit = kernel_unit(kernels)
+    labels = label_names(kernel.name for kernel in kernels)
+    for kernel in kernels:
+        yield *kernel_cells(kernel, unit), markdown_code_cell(labels[kernel.name])
+
+
+def kernel_table(kernels: Sequence[KernelTime]) -> str:
+    """Return the table of some kernels."""
+    titles = (*kernel_titles(kernel_unit(kernels)), "kernel")
+    return markdown_table(titles, "rrrll", kernel_rows(kernels))
+
+
+def _above_the_fold(analysis: Analysis) -> Iterator[str]:
+    yield f"**{headline(analysis)}**\n"
+    if (simulated := simulated_sentence(analysis)) is not None:
+        yield f"> **{markdown_text(simulated)}**\n"
+    yield f"{graph_sentence(analysis)}\n"
+    if analysis.per_gpu:
+        lines = [line for line in group_lines(analysis) if not line.is_part]
+        yield _breakdown(analysis, [*lines, *total_lines(analysis)])
+    yield f"{unclassified_sentence(analysis)}\n"
+    unclassified = unclassified_kernels(analysis)
+    if unclassified:
+        yield kernel_table(unclassified[:MOST_UNCLASSIFIED])
+    yield from _notices(analysis)
+    yield f"<sub>{markdown_text(provenance_line(analysis))}</sub>\n"
+
+
+def _breakdown(analysis: Analysis, lines: Iterable[Line]) -> str:
+    columns = layouts(analysis)[0]
+    titles = ("group", *(column.title for column in columns))
+    rows = (_breakdown_row(line, columns) for line in lines)
+    return markdown_table(titles, "l" + "r" * len(columns), rows)
+
+
+def _breakdown_row(line: Line, columns: Columns) -> tuple[str, ...]:
+    name = f"&emsp;{line.name}" if line.is_part else line.name
+    return name, *(markdown_text(column.cell(line)) for column in columns)
+
+
+def _notices(analysis: Analysis) -> Iterator[str]:
+    notices = [markdown_sentence(notice.text) for notice in analysis.warnings]
+    notices += [
+        f"nsys {markdown_text(diagnostic_text(diagnostic))}"
+        for diagnostic in analysis.trace.diagnostics
+    ]
+    for notice in notices[:MOST_NOTICES]:
+        yield f"- {notice}"
+    if len(notices) > MOST_NOTICES:
+        more = counted(len(notices) - MOST_NOTICES, "more warning")
+        yield f"- {more}: `traceattr report --format json`"
+    if notices:
+        yield ""
+
+
+def _details(summary: str, lines: Iterable[str]) -> Iterator[str]:
+    yield f"<details><summary>{summary}</summary>\n"
+    yield from lines
+    yield "</details>\n"
+
+
+def _fitting_kernels(analysis: Analysis, room: int) -> str:
+    """Return the list of kernels, shortened until it fits into ``room`` characters."""
+    shown = min(len(analysis.kernels), MOST_KERNELS)
+    while shown:
+        text = "\n".join(_details(kernels_title(analysis, shown), _kernels(analysis, shown)))
+        if len(text) <= room:
+            return text
+        shown //= 2
+    return ""
+
+
+def _kernels(analysis: Analysis, shown: int) -> Iterator[str]:
+    yield kernel_table(analysis.kernels[:shown])
+    if (more := len(analysis.kernels) - shown) > 0:
+        yield f"{count(more)} more: `traceattr kernels`\n"
+
+
+def _last_details(analysis: Analysis) -> Iterator[str]:
+    if analysis.per_gpu:
+        lines = (*group_lines(analysis), *total_lines(analysis))
+        table = _breakdown(analysis, lines)
+        yield from _details(
+            "Categories", (table, f"{legend(analysis, layouts(analysis)[0])} {_METHOD}\n")
+        )
+    pairs = ((markdown_text(label), markdown_text(text)) for label, text in provenance(analysis))
+    yield from _details("Provenance", [markdown_table(("", ""), "ll", pairs)])

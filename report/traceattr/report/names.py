@@ -1,0 +1,179 @@
+"""How a kernel is called in a table: what tells it apart, in at most 60 characters."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from traceattr.report.cpp_names import CppName, parse
+from traceattr.report.escape import visible
+
+LIMIT = 60
+"""Characters of a kernel's label in every table."""
+
+ELLIPSIS = "..."
+NAMELESS = "(no name)"
+_SHORT_NAME = 12
+"""A name below this many characters says too little without its namespace."""
+
+_LAUNCHER = 16
+"""A kernel's name up to this many characters gives way to its only argument, which it launches."""
+
+_TELLING = 8
+"""A wrapped name from this many characters on says more than what is wrapped around it."""
+
+_WORDS = tuple(map(re.compile, (r"[^\W_]\w*", r"[^\W_]+", r"[A-Z]+[a-z]*\d*|[a-z]+\d*|\d+")))
+_EMPTY_WORDS = frozenset({"void", "const"})
+_LONGEST_MARK = 32
+_LONGEST_WORD = 20
+_MOST_WORDS = 4
+"""What is added to alike labels: how long, in words of how many characters, and how many words."""
+
+
+def shorten(name: str, limit: int = LIMIT) -> str:
+    """Return ``name`` without what every kernel of its kind shares, in ``limit`` characters.
+
+    Return type, parameters, numbers and scalar types go; functors and policies stay while there
+    is room for them.  The result depends on nothing but the name.
+    """
+    shown = visible(name).strip() or NAMELESS
+    parsed = parse(shown)
+    if parsed is None:
+        return cut(shown, limit)
+    label = ""
+    for label in _labels(_with_scope(parsed)):
+        if len(label) <= limit:
+            return label
+    return cut(label, limit)
+
+
+def label_names(names: Iterable[str], limit: int = LIMIT) -> dict[str, str]:
+    """Return a label for each name; two different names never get the same label."""
+    groups: dict[str, list[str]] = defaultdict(list)
+    for name in sorted(set(names)):
+        groups[shorten(name, limit)].append(name)
+    labels: dict[str, str] = {}
+    taken = {label for label, alike in groups.items() if len(alike) == 1}
+    for label, alike in groups.items():
+        for name, told_apart in zip(alike, _tell_apart(label, alike, taken, limit), strict=True):
+            labels[name] = told_apart
+            taken.add(told_apart)
+    return labels
+
+
+def cut(text: str, limit: int) -> str:
+    """Return ``text`` with an ellipsis inside if it is too long; both ends tell kernels apart."""
+    if len(text) <= limit:
+        return text
+    if limit <= len(ELLIPSIS):
+        return ELLIPSIS[:limit]
+    tail = (limit - len(ELLIPSIS)) * 2 // 5
+    head = limit - len(ELLIPSIS) - tail
+    return text[:head] + ELLIPSIS + text[len(text) - tail :]
+
+
+def _with_scope(parsed: CppName) -> CppName:
+    if len(parsed.name) >= _SHORT_NAME or not parsed.scope or parsed.scope == parsed.name:
+        return parsed
+    return replace(parsed, name=f"{parsed.scope}::{parsed.name}")
+
+
+def _labels(root: CppName) -> Iterator[str]:
+    """Yield labels of one name, from the fullest to the barest."""
+    yield _written(root, _depth(root), None)
+    bare = replace(root, arguments=tuple(map(_unwrapped, root.arguments)))
+    inner = bare.arguments[0] if len(bare.arguments) == 1 and len(bare.name) <= _LAUNCHER else bare
+    if inner.arguments:
+        yield from _shorter_and_shorter(inner)
+    yield _written(bare, 1, None)
+    yield _written(bare, 1, 1)
+    yield inner.name if inner is not bare else _written(bare, 1, 1)
+
+
+def _shorter_and_shorter(node: CppName) -> Iterator[str]:
+    for depth in range(_depth(node), 0, -1):
+        for most in (None, 2, 1):
+            yield _written(node, depth, most)
+
+
+def _depth(node: CppName) -> int:
+    return 1 + max((_depth(argument) for argument in node.arguments), default=-1)
+
+
+def _unwrapped(node: CppName, telling: int = _TELLING) -> CppName:
+    """Return the innermost of wrappers that have one named argument each.
+
+    A function with parameters is where a lambda was written, so it names the operation; it only
+    gives way to another function.  Elsewhere an inner name of ``telling`` characters will do, or
+    with 0, as below the first level, one longer than what is around it.
+    """
+    if len(node.arguments) == 1:
+        inner = _unwrapped(node.arguments[0], telling)
+        if len(inner.name) >= (telling or len(node.name) + 1) and (
+            inner.is_function or not node.is_function
+        ):
+            return inner
+    return replace(node, arguments=tuple(_unwrapped(a, 0) for a in node.arguments))
+
+
+def _written(node: CppName, depth: int, most: int | None) -> str:
+    if depth == 0 or not node.arguments:
+        return node.name
+    parts = list(dict.fromkeys(_written(each, depth - 1, most) for each in node.arguments))
+    shown = parts[:most]
+    if len(shown) < len(parts):
+        shown.append(ELLIPSIS)
+    return f"{node.name}<{', '.join(shown)}>"
+
+
+def _tell_apart(label: str, names: list[str], taken: set[str], limit: int) -> Iterator[str]:
+    """Yield ``label`` once for each name, marked with what makes that name different."""
+    if len(names) == 1:
+        yield label
+        return
+    for number, mark in enumerate(_marks(names), start=1):
+        marked = _marked(label, mark, limit)
+        while marked in taken:
+            marked = _marked(label, f"#{number}", limit)
+            number += len(names)
+        yield marked
+
+
+def _marked(label: str, mark: str, limit: int) -> str:
+    return f"{cut(label, limit - len(mark) - 1)} {mark}" if mark else cut(label, limit)
+
+
+def _marks(names: list[str]) -> list[str]:
+    """Return for each name the few words that only some of the names have, or else its number."""
+    for choose in (_words_by_position, _words_by_presence):
+        for pattern in _WORDS:
+            words = [[w for w in pattern.findall(name) if w not in _EMPTY_WORDS] for name in names]
+            marks = [_braced(each) for each in choose(words)]
+            if len(set(marks)) == len(names) and max(map(len, marks)) <= _LONGEST_MARK:
+                return marks
+    return [f"#{number}" for number, _ in enumerate(names, start=1)]
+
+
+def _braced(words: list[str]) -> str:
+    return f"{{{','.join(cut(word, _LONGEST_WORD) for word in words)}}}" if words else ""
+
+
+def _words_by_position(words: list[list[str]]) -> list[list[str]]:
+    """Return the words at the first positions that tell all names apart, if they are aligned."""
+    chosen: list[int] = []
+    if len({len(each) for each in words}) == 1:
+        for position in range(len(words[0])):
+            with_this = {tuple(each[i] for i in (*chosen, position)) for each in words}
+            if len(with_this) > len({tuple(each[i] for i in chosen) for each in words}):
+                chosen.append(position)
+    return [[each[i] for i in chosen] for each in words]
+
+
+def _words_by_presence(words: list[list[str]]) -> list[list[str]]:
+    """Return the fewest leading words that are not in every name and tell all names apart."""
+    common = set.intersection(*map(set, words))
+    special = [[word for word in dict.fromkeys(each) if word not in common] for each in words]
+    for most in range(1, _MOST_WORDS):
+        if len({tuple(each[:most]) for each in special}) == len(words):
+            return [each[:most] for each in special]
+    return special

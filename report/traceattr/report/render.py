@@ -1,0 +1,38 @@
+"""In which format an analysis is rendered."""
+
+from enum import StrEnum
+
+from traceattr.attribution.analysis import Analysis
+
+
+class ReportFormat(StrEnum):
+    """Formats of a report and of the list of kernels."""
+
+    TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    CSV = "csv"
+
+
+def render(analysis: Analysis, format: ReportFormat, *, width: int, color: bool) -> str:  # noqa: A002
+    """Return the report on ``analysis``; width and colour are for the terminal only.
+
+    Renderers are imported when they are needed: rich alone would double the time to start.
+    """
+    match format:
+        case ReportFormat.TERMINAL:
+            from traceattr.report.terminal import render_terminal
+
+            return render_terminal(analysis, width=width, color=color)
+        case ReportFormat.MARKDOWN:
+            from traceattr.report.markdown import render_markdown
+
+            return render_markdown(analysis)
+        case ReportFormat.JSON:
+            from traceattr.report.json_document import render_json
+
+            return render_json(analysis)
+        case ReportFormat.CSV:
+            from traceattr.report.csv_table import render_csv
+
+            return render_csv(analysis)

@@ -1,0 +1,179 @@
+"""How a report looks in a terminal: plain ASCII in a given width, colour only as decoration."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
+
+from rich.box import Box
+from rich.console import Console, JustifyMethod, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from traceattr.attribution.analysis import Analysis, KernelTime
+from traceattr.report.breakdown import Line, group_lines, total_lines
+from traceattr.report.escape import visible
+from traceattr.report.figures import count
+from traceattr.report.headline import graph_sentence, headline, simulated_sentence
+from traceattr.report.kernel_figures import kernel_cells, kernel_titles, kernel_unit, kernels_title
+from traceattr.report.layout import Columns, layouts, legend
+from traceattr.report.names import LIMIT, label_names
+from traceattr.report.provenance import diagnostic_text, provenance
+from traceattr.report.unclassified import unclassified_kernels, unclassified_sentence
+
+MOST_KERNELS = 10
+MOST_UNCLASSIFIED = 5
+
+_RULED = Box("    \n    \n -- \n    \n -- \n    \n    \n    \n", ascii=True)
+"""A line of hyphens below the head and between sections, nothing else."""
+
+_GUTTER = 2
+"""Blanks between two columns: one of padding and one that the box draws."""
+
+_NARROWEST = 40
+_NARROWEST_NAME = 12
+_JUSTIFY: tuple[JustifyMethod, ...] = ("right", "right", "right", "left")
+
+
+def render_terminal(analysis: Analysis, *, width: int, color: bool) -> str:
+    """Return the report as text of at most ``width`` columns."""
+    width = max(width, _NARROWEST)
+    return printed(_parts(analysis, width), width=width, color=color)
+
+
+def printed(parts: Iterable[RenderableType], *, width: int, color: bool) -> str:
+    """Return what rich would print, without blanks at the ends of lines."""
+    text = StringIO()
+    console = Console(
+        file=text,
+        width=width,
+        force_terminal=color,
+        color_system="standard" if color else None,
+        no_color=not color,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+        safe_box=False,
+        _environ={},
+    )
+    for part in parts:
+        console.print(part)
+    return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
+
+
+def kernel_table(kernels: Sequence[KernelTime], width: int) -> Table:
+    """Return one line per kernel; its name takes what the figures leave of ``width``."""
+    unit = kernel_unit(kernels)
+    rows = [kernel_titles(unit), *(kernel_cells(kernel, unit) for kernel in kernels)]
+    room = width - sum(_GUTTER + max(map(len, cells)) for cells in zip(*rows, strict=True))
+    labels = label_names(
+        (kernel.name for kernel in kernels), max(min(room, LIMIT), _NARROWEST_NAME)
+    )
+    table = _ruled_table()
+    for title, justify in zip(rows[0], _JUSTIFY, strict=True):
+        table.add_column(title, justify=justify, no_wrap=True)
+    table.add_column("kernel", no_wrap=True)
+    for kernel, cells in zip(kernels, rows[1:], strict=True):
+        table.add_row(*cells, Text(labels[kernel.name]))
+    return table
+
+
+def _parts(analysis: Analysis, width: int) -> Iterator[RenderableType]:
+    yield Text(headline(analysis), style="bold")
+    yield Text(graph_sentence(analysis))
+    if (simulated := simulated_sentence(analysis)) is not None:
+        yield Text(visible(simulated), style="bold yellow")
+    yield ""
+    yield from _breakdown(analysis, width)
+    yield from _unclassified_parts(analysis, width)
+    yield from _kernel_parts(analysis, width)
+    yield from _notice_parts(analysis)
+    yield _provenance_grid(analysis)
+
+
+def _breakdown(analysis: Analysis, width: int) -> Iterator[RenderableType]:
+    if not analysis.per_gpu:
+        return
+    groups, totals = group_lines(analysis), total_lines(analysis)
+    columns = _fitting(layouts(analysis), (*groups, *totals), width)
+    table = _ruled_table()
+    table.add_column("group", no_wrap=True)
+    for column in columns:
+        table.add_column(column.title, justify="right", no_wrap=True)
+    for line in groups:
+        table.add_row(_label(line), *(column.cell(line) for column in columns), style=_style(line))
+    table.add_section()
+    for line in totals:
+        table.add_row(_label(line), *(column.cell(line) for column in columns))
+    yield table
+    yield Text(legend(analysis, columns), style="dim")
+    yield ""
+
+
+def _ruled_table() -> Table:
+    return Table(
+        box=_RULED, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
+    )
+
+
+def _label(line: Line) -> str:
+    return f"  {line.name}" if line.is_part else line.name
+
+
+def _style(line: Line) -> str:
+    if line.is_notable:
+        return "yellow"
+    return "dim" if line.is_part else ""
+
+
+def _fitting(choices: tuple[Columns, ...], lines: Sequence[Line], width: int) -> Columns:
+    """Return the fullest columns that fit, or the narrowest."""
+    names = max(len(_label(line)) for line in lines)
+    for columns in choices:
+        cells = ([column.title, *map(column.cell, lines)] for column in columns)
+        if names + sum(_GUTTER + len(max(texts, key=len)) for texts in cells) <= width:
+            return columns
+    return choices[-1]
+
+
+def _unclassified_parts(analysis: Analysis, width: int) -> Iterator[RenderableType]:
+    kernels = unclassified_kernels(analysis)
+    yield Text(unclassified_sentence(analysis), style="yellow" if kernels else "")
+    if kernels:
+        yield kernel_table(kernels[:MOST_UNCLASSIFIED], width)
+        if (more := len(kernels) - MOST_UNCLASSIFIED) > 0:
+            yield Text(f"{count(more)} more: `traceattr kernels --unclassified`")
+    yield ""
+
+
+def _kernel_parts(analysis: Analysis, width: int) -> Iterator[RenderableType]:
+    if not analysis.kernels:
+        return
+    shown = analysis.kernels[:MOST_KERNELS]
+    yield Text(kernels_title(analysis, len(shown)), style="bold")
+    yield kernel_table(shown, width)
+    yield ""
+
+
+def _notice_parts(analysis: Analysis) -> Iterator[RenderableType]:
+    warnings = [notice.text for notice in analysis.warnings]
+    yield from _list("Warnings", warnings)
+    yield from _list("nsys says", [diagnostic_text(each) for each in analysis.trace.diagnostics])
+
+
+def _list(title: str, texts: list[str]) -> Iterator[RenderableType]:
+    if not texts:
+        return
+    grid = Table.grid(padding=(0, 1, 0, 0))
+    for text in texts:
+        grid.add_row("-", Text(visible(text)))
+    yield Text(title, style="bold")
+    yield grid
+    yield ""
+
+
+def _provenance_grid(analysis: Analysis) -> Table:
+    grid = Table.grid(padding=(0, _GUTTER, 0, 0))
+    grid.add_column(style="dim", no_wrap=True)
+    for label, text in provenance(analysis):
+        grid.add_row(label, Text(visible(text)))
+    return grid

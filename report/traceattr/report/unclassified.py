@@ -1,0 +1,30 @@
+"""How much no rule matched, and which names that was; every report shows it."""
+
+from traceattr.attribution.analysis import Analysis, KernelTime
+from traceattr.report.breakdown import group_lines
+from traceattr.report.figures import counted, duration, share, share_range
+from traceattr.report.grouped import has_envelopes
+from traceattr.rules.categories import UNCLASSIFIED
+
+
+def unclassified_kernels(analysis: Analysis) -> tuple[KernelTime, ...]:
+    """Return the kernels that no rule matched, longest total first."""
+    return tuple(kernel for kernel in analysis.kernels if kernel.category == UNCLASSIFIED)
+
+
+def unclassified_sentence(analysis: Analysis) -> str:
+    """Return how much time is unclassified, also when it is none."""
+    names = unclassified_kernels(analysis)
+    hidden = any(map(has_envelopes, analysis.per_gpu))
+    if not names:
+        seen = "kernel name outside opaque graphs" if hidden else "kernel name"
+        return f"Unclassified: 0. Every {seen} matched a rule."
+    line = next(line for line in group_lines(analysis) if line.name == UNCLASSIFIED)
+    walls = [time.wall_ns for time in analysis.per_gpu]
+    owned = [(ns or 0, wall) for ns, wall in zip(line.exclusive_ns, walls, strict=True)]
+    kernels_ns = sum(kernel.total_ns for kernel in analysis.kernels)
+    total_ns = sum(kernel.total_ns for kernel in names)
+    return (
+        f"Unclassified: {share_range(owned)} of the window; {counted(len(names), 'kernel name')} "
+        f"matched no rule, {duration(total_ns)} or {share(total_ns, kernels_ns)} of kernel time."
+    )
