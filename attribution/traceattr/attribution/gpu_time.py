@@ -7,7 +7,7 @@ import numpy.typing as npt
 from traceattr.attribution.analysis import CategoryTime, GpuTime, Window
 from traceattr.attribution.idle import split_idle
 from traceattr.attribution.labels import LABELS, PRECEDENCE, KernelNames
-from traceattr.attribution.partition import Operations, partition
+from traceattr.attribution.partition import Operations, Partition, partition
 from traceattr.ingest.database import read_sql
 
 
@@ -35,7 +35,7 @@ def gpu_time(
         wall_ns=window.wall_ns,
         busy_ns=parts.busy.total_ns,
         kernel_ns=parts.kernel_ns,
-        categories=_category_times(operations, labels, parts.exclusive_ns),
+        categories=_category_times(labels, parts),
         idle=split_idle(connection, gpu_id, parts.idle, hides_gaps=hides_gaps),
     )
 
@@ -70,14 +70,12 @@ def _order(
     return order
 
 
-def _category_times(
-    operations: Operations, labels: npt.NDArray[np.int8], exclusive_ns: npt.NDArray[np.int64]
-) -> tuple[CategoryTime, ...]:
+def _category_times(labels: npt.NDArray[np.int8], parts: Partition) -> tuple[CategoryTime, ...]:
     """Sum per label.  Weights go through float64, exact below 2**53 ns (104 days)."""
     size = len(LABELS)
     counts = np.bincount(labels, minlength=size)
-    exclusive = np.bincount(labels, weights=exclusive_ns, minlength=size)
-    duration = np.bincount(labels, weights=operations.end_ns - operations.start_ns, minlength=size)
+    exclusive = np.bincount(labels, weights=parts.exclusive_ns, minlength=size)
+    duration = np.bincount(labels, weights=parts.inside_ns, minlength=size)
     return tuple(
         CategoryTime(
             LABELS[at].category,

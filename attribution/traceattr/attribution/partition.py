@@ -25,11 +25,11 @@ class Precedence(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Operations:
-    """Operations of one GPU inside a window, in order of start; arrays of shape (n,).
+    """Operations of one GPU, in order of start; arrays of shape (n,).
 
     Attributes:
-        start_ns: Begins, not before the window.
-        end_ns: Ends, not after the window.
+        start_ns: Begins.
+        end_ns: Ends.
         precedence: Values of `Precedence`.
     """
 
@@ -43,12 +43,14 @@ class Partition:
     """Who owns the window.
 
     Attributes:
-        exclusive_ns: What each operation owns; shape (n,).
+        inside_ns: How long each operation runs inside the window; shape (n,).
+        exclusive_ns: What each operation owns of it; shape (n,).
         busy: Where anything runs.
         kernel_ns: Length in which a kernel or an envelope runs, copies aside.
         idle: Where nothing runs.
     """
 
+    inside_ns: Times
     exclusive_ns: Times
     busy: Cover
     kernel_ns: int
@@ -60,7 +62,10 @@ def partition(operations: Operations, start_ns: int, end_ns: int) -> Partition:
 
     The sum of `Partition.exclusive_ns` and the idle length is the length of the window.
     """
-    exclusive = np.zeros(len(operations.start_ns), np.int64)
+    # Cutting after sorting keeps the order of those that began before the window.
+    starts = np.clip(operations.start_ns, start_ns, end_ns)
+    ends = np.clip(operations.end_ns, start_ns, end_ns)
+    exclusive = np.zeros(len(starts), np.int64)
     taken = Cover(np.empty(0, np.int64), np.empty(0, np.int64))
     kernel_ns = 0
     for precedence in Precedence:
@@ -69,11 +74,11 @@ def partition(operations: Operations, start_ns: int, end_ns: int) -> Partition:
         of_class = operations.precedence == precedence
         if not of_class.any():
             continue
-        end = operations.end_ns[of_class]
-        own_start = first_wins(operations.start_ns[of_class], end)
+        end = ends[of_class]
+        own_start = first_wins(starts[of_class], end)
         exclusive[of_class] = (end - own_start) - (
             taken.covered_before(end) - taken.covered_before(own_start)
         )
         so_far = operations.precedence <= precedence
-        taken = union(operations.start_ns[so_far], operations.end_ns[so_far])
-    return Partition(exclusive, taken, kernel_ns, taken.gaps(start_ns, end_ns))
+        taken = union(starts[so_far], ends[so_far])
+    return Partition(ends - starts, exclusive, taken, kernel_ns, taken.gaps(start_ns, end_ns))

@@ -1,8 +1,8 @@
--- Operations of one GPU that touch the window, cut to it; order does not matter.
+-- Operations of one GPU that touch the window, whole and in no order.
 -- One of length zero covers nothing but is counted, on the window's last ns too.
 SELECT
-    greatest(start_ns, $start_ns) AS start_ns,
-    least(end_ns, $end_ns) AS end_ns,
+    start_ns,
+    end_ns,
     enum_code(kind)::TINYINT AS kind,
     coalesce(name_id, -1) AS name_id
 FROM gpu_op
