@@ -2,6 +2,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+
 from traces.eras import tables_of
 from traces.export_writer import ERAS, ExportWriter, short_name
 

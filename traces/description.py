@@ -32,9 +32,10 @@ class Simulation:
     def sentence(self) -> str:
         """What the file says about itself."""
         what = self.workload.deployment
+        length = "1 round" if self.rounds == 1 else f"{self.rounds} rounds"
         return (
             f"simulated by traceattr: {what.model}, TP{len(self.slowdowns)} on {what.gpu}, "
-            f"{what.server}, {what.speculation}, {self.rounds} rounds, seed {self.seed}"
+            f"{what.server}, {what.speculation}, {length}, seed {self.seed}"
         )
 
     @property

@@ -56,7 +56,8 @@ class Rank:
     def draw_short(self, span: Span) -> int:
         """Draw a time from `span`, most of them near its low end."""
         low, high = span
-        return low + int((high - low) * self._random.random() ** 3)
+        share = self._random.random()
+        return low + int((high - low) * share * share * share)
 
     def duration(self, nominal_ns: float) -> int:
         """Return how long something takes this time on this GPU."""
