@@ -229,3 +229,9 @@ def mostly_idle() -> Analysis:
 
 def empty_window() -> Analysis:
     return analysis(gpu_time(0, [], idle(edge=250_000_000)))
+
+
+def graph_work_missing() -> Analysis:
+    gaps = idle(in_graph=None, outside=800_000_000)
+    made = analysis(gpu_time(0, [category("sampling", 5_000_000, 75)], gaps), graph_trace="none")
+    return replace(made, trace=replace(made.trace, unrecorded_graph_launches=225))

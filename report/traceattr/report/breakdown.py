@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from traceattr.attribution.analysis import Analysis, GpuTime
-from traceattr.report.grouped import Group, Row, groups_of, has_envelopes, row_position
+from traceattr.report.grouped import Group, Row, groups_of, has_envelopes, hides_work, row_position
 from traceattr.rules.categories import GRAPH, UNCLASSIFIED
 
 Values = tuple[int | None, ...]
@@ -113,6 +113,6 @@ def _line(
 
 def _cell(entry: Group | Row, time: GpuTime) -> tuple[int | None, int | None, int | None]:
     """Return time, sum and operations; none seen is unknown where graphs may hide some."""
-    if entry.operations == 0 and has_envelopes(time):
+    if entry.operations == 0 and hides_work(time):
         return None, None, None
     return entry.exclusive_ns, entry.sum_ns, entry.operations

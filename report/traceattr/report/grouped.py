@@ -88,6 +88,11 @@ def has_envelopes(time: GpuTime) -> bool:
     return any(entry.category == GRAPH for entry in time.categories)
 
 
+def hides_work(time: GpuTime) -> bool:
+    """Return whether graphs ran on this GPU of which the trace lacks the nodes, or everything."""
+    return has_envelopes(time) or time.idle.in_graph_ns is None
+
+
 def owned_ns(group: Group) -> int:
     """Return the time of a group in a sum: what cannot be told is inside another group."""
     return group.exclusive_ns or 0

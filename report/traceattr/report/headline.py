@@ -2,9 +2,16 @@
 
 from collections.abc import Callable
 
-from traceattr.attribution.analysis import Analysis, GpuTime
+from traceattr.attribution.analysis import Analysis, GpuTime, Notice
 from traceattr.report.figures import count, counted, duration, share, share_range
-from traceattr.report.grouped import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK, groups_of, owned_ns
+from traceattr.report.grouped import (
+    HOST_GAPS,
+    IN_GRAPH_GAPS,
+    NO_WORK,
+    groups_of,
+    has_envelopes,
+    owned_ns,
+)
 from traceattr.rules.categories import GRAPH, GROUPS, UNCLASSIFIED
 
 Part = Callable[[GpuTime], int]
@@ -32,13 +39,20 @@ def headline(analysis: Analysis) -> str:
 def graph_sentence(analysis: Analysis) -> str:
     """Return how CUDA graphs were traced, and what that makes unknowable."""
     trace = analysis.trace
+    traced = _GRAPH_SENTENCES[trace.graph_trace].format(replays=count(trace.opaque_replays))
     if not trace.unrecorded_graph_launches:
-        return _GRAPH_SENTENCES[trace.graph_trace].format(replays=count(trace.opaque_replays))
+        return traced
     launches = counted(trace.unrecorded_graph_launches, "CUDA graph launch", "CUDA graph launches")
-    return (
-        f"{launches} left no GPU work in this trace, so idle time is an upper limit; "
-        f"re-profile with `{_PER_NODE}`."
+    missing = (
+        f"{launches} left no GPU work in this trace, so idle time is an upper limit; re-profile "
+        f"with `{_PER_NODE}`, or for a shorter time if nsys dropped events."
     )
+    return missing if trace.graph_trace == "none" else f"{traced} {missing}"
+
+
+def notices_below(analysis: Analysis) -> tuple[Notice, ...]:
+    """Return the notices of the analysis that the first lines do not say already."""
+    return tuple(notice for notice in analysis.warnings if notice.code not in _SAID_ABOVE)
 
 
 def simulated_sentence(analysis: Analysis) -> str | None:
@@ -48,6 +62,7 @@ def simulated_sentence(analysis: Analysis) -> str | None:
     return f"SIMULATED, not a measurement: {analysis.trace.simulated.rstrip('.')}."
 
 
+_SAID_ABOVE = frozenset({"graph-mode", "graph-work-missing", "simulated"})
 _PER_NODE = "nsys profile --cuda-graph-trace=node"
 
 _GRAPH_SENTENCES = {
@@ -76,15 +91,25 @@ def _group_sentence(analysis: Analysis, group: str) -> str:
         GRAPH: "CUDA graphs traced as a whole cover",
         UNCLASSIFIED: "Kernels that no rule matches own",
     }.get(group, f"{group} owns")
-    where = "idle outside graphs" if _has_opaque_gaps(analysis) else "idle"
-    return f"{subject} {_of_window(analysis, _group(group))}; {_mean(analysis, _idle)} is {where}."
+    return f"{subject} {_of_window(analysis, _group(group))}; {_idle_words(analysis)}."
+
+
+def _idle_words(analysis: Analysis) -> str:
+    idle = _mean(analysis, _idle)
+    if analysis.trace.unrecorded_graph_launches:
+        return f"at most {idle} is idle"
+    if any(map(has_envelopes, analysis.per_gpu)):
+        return f"{idle} is idle outside graphs"
+    return f"{idle} is idle"
 
 
 def _idle_sentence(analysis: Analysis, largest: str) -> str:
-    gaps = (HOST_GAPS, IN_GRAPH_GAPS, NO_WORK)
-    parts = [f"{_mean(analysis, _group(g))} {g}" for g in gaps if _total(analysis, _group(g))]
+    gaps = [g for g in (HOST_GAPS, IN_GRAPH_GAPS, NO_WORK) if _total(analysis, _group(g))]
+    parts = [f"{_mean(analysis, _group(gap))} {gap}" for gap in gaps]
+    split = f": {', '.join(parts)}" if len(gaps) > 1 else f", all of it {gaps[0]}"
     runs = f"{largest} owns {_mean(analysis, _group(largest))}"
-    return f"Nothing runs for {_of_window(analysis, _idle)}: {', '.join(parts)}; {runs}."
+    subject = "No recorded work" if analysis.trace.unrecorded_graph_launches else "Nothing runs"
+    return f"{subject} for {_of_window(analysis, _idle)}{split}; {runs}."
 
 
 def _copies_sentence(analysis: Analysis) -> str:
@@ -127,7 +152,3 @@ def _no_kernel(time: GpuTime) -> int:
 
 def _only_copies(time: GpuTime) -> int:
     return time.busy_ns - time.kernel_ns
-
-
-def _has_opaque_gaps(analysis: Analysis) -> bool:
-    return any(time.idle.in_graph_ns is None for time in analysis.per_gpu)

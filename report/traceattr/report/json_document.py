@@ -12,7 +12,7 @@ from traceattr.attribution.analysis import (
     KernelTime,
     Notice,
 )
-from traceattr.report.grouped import groups_of, has_envelopes
+from traceattr.report.grouped import groups_of, hides_work
 from traceattr.report.headline import headline
 from traceattr.report.unclassified import unclassified_kernels
 from traceattr.rules.categories import CATEGORIES, GRAPH, SUBCATEGORIES, group_of
@@ -157,7 +157,7 @@ def _groups(time: GpuTime) -> Iterator[Json]:
         yield {
             "group": group.name,
             "exclusive_ns": group.exclusive_ns,
-            "lower_bound": has_envelopes(time) and not group.is_gap and group.name != GRAPH,
+            "lower_bound": hides_work(time) and not group.is_gap and group.name != GRAPH,
             "share": (group.exclusive_ns or 0) / time.wall_ns if known else None,
             "sum_ns": group.sum_ns,
             "operations": group.operations,

@@ -5,6 +5,10 @@ from collections.abc import Sequence
 from traceattr.attribution.analysis import Analysis, KernelTime
 from traceattr.report.figures import MICROSECONDS, Unit, count, unit_for
 
+NO_RULE = "-"
+TEXT_TITLES = ("category", "rule", "kernel")
+"""Titles of columns that hold words; the others hold figures."""
+
 
 def kernel_unit(kernels: Sequence[KernelTime]) -> Unit:
     """Return the unit of the totals in one list."""

@@ -10,8 +10,10 @@ from traceattr.report.escape import (
     markdown_text,
 )
 from traceattr.report.figures import count, counted
-from traceattr.report.headline import graph_sentence, headline, simulated_sentence
+from traceattr.report.headline import graph_sentence, headline, notices_below, simulated_sentence
 from traceattr.report.kernel_figures import (
+    NO_RULE,
+    TEXT_TITLES,
     kernel_cells,
     kernel_titles,
     kernel_unit,
@@ -55,18 +57,29 @@ def markdown_table(titles: Sequence[str], aligned: str, rows: Iterable[Sequence[
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (titles, tuple(rule), *rows))
 
 
-def kernel_rows(kernels: Sequence[KernelTime]) -> Iterator[tuple[str, ...]]:
-    """Yield figures and name of each kernel, as cells."""
-    unit = kernel_unit(kernels)
-    labels = label_names(kernel.name for kernel in kernels)
-    for kernel in kernels:
-        yield *kernel_cells(kernel, unit), markdown_code_cell(labels[kernel.name])
-
-
 def kernel_table(kernels: Sequence[KernelTime]) -> str:
     """Return the table of some kernels."""
-    titles = (*kernel_titles(kernel_unit(kernels)), "kernel")
-    return markdown_table(titles, "rrrll", kernel_rows(kernels))
+    unit = kernel_unit(kernels)
+    rows = [kernel_cells(kernel, unit) for kernel in kernels]
+    return _named_table(kernel_titles(unit), rows, kernels)
+
+
+def kernel_table_with_rules(kernels: Sequence[KernelTime]) -> str:
+    """Return the same with the rule that decided each category."""
+    unit = kernel_unit(kernels)
+    rows = [(*kernel_cells(kernel, unit), kernel.rule or NO_RULE) for kernel in kernels]
+    return _named_table((*kernel_titles(unit), "rule"), rows, kernels)
+
+
+def _named_table(
+    titles: tuple[str, ...], rows: Iterable[tuple[str, ...]], kernels: Sequence[KernelTime]
+) -> str:
+    labels = label_names(kernel.name for kernel in kernels)
+    names = [markdown_code_cell(labels[kernel.name]) for kernel in kernels]
+    cells = ((*map(markdown_text, row), name) for row, name in zip(rows, names, strict=True))
+    titles = (*titles, "kernel")
+    aligned = "".join("l" if title in TEXT_TITLES else "r" for title in titles)
+    return markdown_table(titles, aligned, cells)
 
 
 def _above_the_fold(analysis: Analysis) -> Iterator[str]:
@@ -98,7 +111,7 @@ def _breakdown_row(line: Line, columns: Columns) -> tuple[str, ...]:
 
 
 def _notices(analysis: Analysis) -> Iterator[str]:
-    notices = [markdown_sentence(notice.text) for notice in analysis.warnings]
+    notices = [markdown_sentence(notice.text) for notice in notices_below(analysis)]
     notices += [
         f"nsys {markdown_text(diagnostic_text(diagnostic))}"
         for diagnostic in analysis.trace.diagnostics

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from traceattr.attribution.analysis import Analysis, Diagnostic, Gpu
+from traceattr.attribution.analysis import Analysis, Diagnostic, Gpu, TraceFacts
 from traceattr.report.figures import count, duration, rate
 
 _UNKNOWN = "not in this trace"
@@ -19,7 +19,7 @@ def provenance(analysis: Analysis) -> tuple[tuple[str, str], ...]:
         ("GPUs", models_text(analysis)),
         *((f"GPU {gpu.gpu}", identity_text(gpu)) for gpu in analysis.gpus),
         ("window", window_text(analysis)),
-        ("CUDA graphs", _GRAPHS[trace.graph_trace]),
+        ("CUDA graphs", _graphs_text(trace)),
         ("driver", trace.driver_version or _UNKNOWN),
         ("nsys", _nsys_text(analysis)),
         ("rules", _rules_text(analysis)),
@@ -35,7 +35,7 @@ def provenance_line(analysis: Analysis) -> str:
         models_text(analysis),
         f"driver {trace.driver_version or 'unknown'}",
         f"nsys {_nsys_text(analysis)}",
-        f"CUDA graphs {_GRAPHS[trace.graph_trace]}",
+        f"CUDA graphs {_graphs_text(trace)}",
         f"window {window_text(analysis)}",
         f"rules {_rules_text(analysis)}",
         f"traceattr {analysis.version}",
@@ -58,6 +58,12 @@ _GRAPHS = {
     "mixed": "traced per node and as a whole",
     "none": "none in this trace",
 }
+
+
+def _graphs_text(trace: TraceFacts) -> str:
+    if trace.graph_trace == "none" and trace.unrecorded_graph_launches:
+        return "launched, but not traced"
+    return _GRAPHS[trace.graph_trace]
 
 
 def models_text(analysis: Analysis) -> str:

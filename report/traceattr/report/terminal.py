@@ -12,8 +12,15 @@ from traceattr.attribution.analysis import Analysis, KernelTime
 from traceattr.report.breakdown import Line, group_lines, total_lines
 from traceattr.report.escape import visible
 from traceattr.report.figures import count
-from traceattr.report.headline import graph_sentence, headline, simulated_sentence
-from traceattr.report.kernel_figures import kernel_cells, kernel_titles, kernel_unit, kernels_title
+from traceattr.report.headline import graph_sentence, headline, notices_below, simulated_sentence
+from traceattr.report.kernel_figures import (
+    NO_RULE,
+    TEXT_TITLES,
+    kernel_cells,
+    kernel_titles,
+    kernel_unit,
+    kernels_title,
+)
 from traceattr.report.layout import Columns, layouts, legend
 from traceattr.report.names import LIMIT, label_names
 from traceattr.report.provenance import diagnostic_text, provenance
@@ -29,8 +36,12 @@ _GUTTER = 2
 """Blanks between two columns: one of padding and one that the box draws."""
 
 _NARROWEST = 40
-_NARROWEST_NAME = 12
-_JUSTIFY: tuple[JustifyMethod, ...] = ("right", "right", "right", "left")
+_NARROWEST_NAME = 20
+_ROOMY = 40
+_KEPT_FIGURES = ((0, 1, 2, 3), (0, 1, 3), (0, 3), (0,))
+"""Columns of `kernel_titles` in a list of kernels, the fullest first."""
+
+Cells = tuple[str, ...]
 
 
 def render_terminal(analysis: Analysis, *, width: int, color: bool) -> str:
@@ -60,20 +71,62 @@ def printed(parts: Iterable[RenderableType], *, width: int, color: bool) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
 
 
+def heading(text: str) -> Text:
+    """Return the title of a section."""
+    return Text(text, style="bold")
+
+
 def kernel_table(kernels: Sequence[KernelTime], width: int) -> Table:
     """Return one line per kernel; its name takes what the figures leave of ``width``."""
+    rows = _fitting_rows(_rows(kernels), width)
+    return _named_table(rows, _labels(kernels, width - _used(rows)))
+
+
+def kernel_table_with_rules(kernels: Sequence[KernelTime], width: int) -> Table:
+    """Return the same with the rule that won: in a column, or below the name if it is narrow."""
+    rules = ["rule", *(kernel.rule or NO_RULE for kernel in kernels)]
+    wide = [(*row, rule) for row, rule in zip(_rows(kernels), rules, strict=True)]
+    if width - _used(wide) >= _ROOMY:
+        return _named_table(wide, _labels(kernels, width - _used(wide)))
+    rows = _fitting_rows(_rows(kernels), width)
+    names = _labels(kernels, width - _used(rows))
+    both = [f"{name}\n  by {rule}" for name, rule in zip(names, rules[1:], strict=True)]
+    return _named_table(rows, both)
+
+
+def _rows(kernels: Sequence[KernelTime]) -> list[Cells]:
+    """Return titles and figures."""
     unit = kernel_unit(kernels)
-    rows = [kernel_titles(unit), *(kernel_cells(kernel, unit) for kernel in kernels)]
-    room = width - sum(_GUTTER + max(map(len, cells)) for cells in zip(*rows, strict=True))
-    labels = label_names(
-        (kernel.name for kernel in kernels), max(min(room, LIMIT), _NARROWEST_NAME)
-    )
+    return [kernel_titles(unit), *(kernel_cells(kernel, unit) for kernel in kernels)]
+
+
+def _fitting_rows(rows: list[Cells], width: int) -> list[Cells]:
+    """Return as many columns of the rows as leave room for names; figures are never cut."""
+    for kept in _KEPT_FIGURES:
+        fewer = [tuple(row[column] for column in kept) for row in rows]
+        if width - _used(fewer) >= _NARROWEST_NAME:
+            break
+    return fewer
+
+
+def _labels(kernels: Sequence[KernelTime], room: int) -> list[str]:
+    labels = label_names((kernel.name for kernel in kernels), min(room, LIMIT))
+    return [labels[kernel.name] for kernel in kernels]
+
+
+def _used(rows: Sequence[Cells]) -> int:
+    return sum(max(map(len, cells)) + _GUTTER for cells in zip(*rows, strict=True))
+
+
+def _named_table(rows: Sequence[Cells], names: Sequence[str]) -> Table:
+    """Return a table of rows, the first of which is the titles, and names."""
+    titles, *figures = rows
     table = _ruled_table()
-    for title, justify in zip(rows[0], _JUSTIFY, strict=True):
-        table.add_column(title, justify=justify, no_wrap=True)
-    table.add_column("kernel", no_wrap=True)
-    for kernel, cells in zip(kernels, rows[1:], strict=True):
-        table.add_row(*cells, Text(labels[kernel.name]))
+    for title in titles:
+        _add_column(table, title, "left" if title in TEXT_TITLES else "right")
+    _add_column(table, "kernel", "left")
+    for row, name in zip(figures, names, strict=True):
+        table.add_row(*map(Text, row), Text(name))
     return table
 
 
@@ -96,9 +149,9 @@ def _breakdown(analysis: Analysis, width: int) -> Iterator[RenderableType]:
     groups, totals = group_lines(analysis), total_lines(analysis)
     columns = _fitting(layouts(analysis), (*groups, *totals), width)
     table = _ruled_table()
-    table.add_column("group", no_wrap=True)
+    _add_column(table, "group", "left")
     for column in columns:
-        table.add_column(column.title, justify="right", no_wrap=True)
+        _add_column(table, column.title, "right")
     for line in groups:
         table.add_row(_label(line), *(column.cell(line) for column in columns), style=_style(line))
     table.add_section()
@@ -113,6 +166,11 @@ def _ruled_table() -> Table:
     return Table(
         box=_RULED, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold"
     )
+
+
+def _add_column(table: Table, title: str, justify: JustifyMethod) -> None:
+    """Add a column whose cells end at the edge of the terminal; rich's ellipsis is not ASCII."""
+    table.add_column(title, justify=justify, no_wrap=True, overflow="crop")
 
 
 def _label(line: Line) -> str:
@@ -149,13 +207,13 @@ def _kernel_parts(analysis: Analysis, width: int) -> Iterator[RenderableType]:
     if not analysis.kernels:
         return
     shown = analysis.kernels[:MOST_KERNELS]
-    yield Text(kernels_title(analysis, len(shown)), style="bold")
+    yield heading(kernels_title(analysis, len(shown)))
     yield kernel_table(shown, width)
     yield ""
 
 
 def _notice_parts(analysis: Analysis) -> Iterator[RenderableType]:
-    warnings = [notice.text for notice in analysis.warnings]
+    warnings = [notice.text for notice in notices_below(analysis)]
     yield from _list("Warnings", warnings)
     yield from _list("nsys says", [diagnostic_text(each) for each in analysis.trace.diagnostics])
 
@@ -166,7 +224,7 @@ def _list(title: str, texts: list[str]) -> Iterator[RenderableType]:
     grid = Table.grid(padding=(0, 1, 0, 0))
     for text in texts:
         grid.add_row("-", Text(visible(text)))
-    yield Text(title, style="bold")
+    yield heading(title)
     yield grid
     yield ""
 

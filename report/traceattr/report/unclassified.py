@@ -3,7 +3,7 @@
 from traceattr.attribution.analysis import Analysis, KernelTime
 from traceattr.report.breakdown import group_lines
 from traceattr.report.figures import counted, duration, share, share_range
-from traceattr.report.grouped import has_envelopes
+from traceattr.report.grouped import hides_work
 from traceattr.rules.categories import UNCLASSIFIED
 
 
@@ -15,7 +15,7 @@ def unclassified_kernels(analysis: Analysis) -> tuple[KernelTime, ...]:
 def unclassified_sentence(analysis: Analysis) -> str:
     """Return how much time is unclassified, also when it is none."""
     names = unclassified_kernels(analysis)
-    hidden = any(map(has_envelopes, analysis.per_gpu))
+    hidden = any(map(hides_work, analysis.per_gpu))
     if not names:
         seen = "kernel name outside opaque graphs" if hidden else "kernel name"
         return f"Unclassified: 0. Every {seen} matched a rule."
