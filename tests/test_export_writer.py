@@ -51,6 +51,17 @@ def test_the_metadata_says_which_schema_it_is(tmp_path: Path, era: str) -> None:
     assert rows["EXPORT_PRODUCT_NAME"] == "a test"
 
 
+def test_metadata_is_set_once_and_rows_may_repeat_it(tmp_path: Path) -> None:
+    path = tmp_path / "export.sqlite"
+
+    with ExportWriter(path) as export:
+        export.metadata("EXPORT_ARCH", "arm64")
+        export.row("META_DATA_EXPORT", name="EXPORT_ARCH", value="x64")
+
+    sql = "SELECT value FROM META_DATA_EXPORT WHERE name = 'EXPORT_ARCH'"
+    assert query(path, sql) == [("arm64",), ("x64",)]
+
+
 def test_tables_that_stay_empty_are_left_out_unless_the_export_is_not_lazy(tmp_path: Path) -> None:
     lazy, whole = tmp_path / "lazy.sqlite", tmp_path / "whole.sqlite"
 
@@ -80,6 +91,8 @@ def test_columns_of_other_eras_are_dropped_and_unknown_ones_refused(tmp_path: Pa
 
         with pytest.raises(KeyError, match="no column colour in any era"):
             export.row("CUPTI_ACTIVITY_KIND_KERNEL", colour=1)
+        with pytest.raises(KeyError, match="no column colour in any era"):
+            export.rows("CUPTI_ACTIVITY_KIND_KERNEL", ("colour",), [])
         with pytest.raises(KeyError, match="GRAPH_TRACE"):
             export.graph_trace(1, 2, pid=7, graph=1)
 

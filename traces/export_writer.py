@@ -9,26 +9,20 @@ Every test builds its traces with `ExportWriter`, and so does the simulator:
         export.kernel("void f<int>(int *)", 110, 150, pid=pid, correlation=1)
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from types import TracebackType
-from typing import Self
+from collections.abc import Mapping
 
-from sqlite_utils import Database
-
-from traces.eras import ERAS, Row, Value, columns_of_any_era, tables_of
+from traces.eras import ERAS, Value
 from traces.identity import VM_ID, global_pid, global_tid, graph_node_id, short_name
+from traces.table_writer import TableWriter
 
 __all__ = ["ERAS", "ExportWriter", "global_pid", "global_tid", "short_name"]
 
-FLUSH_ROWS = 20_000
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"
 MEMCPY = "CUPTI_ACTIVITY_KIND_MEMCPY"
 MEMSET = "CUPTI_ACTIVITY_KIND_MEMSET"
 GRAPH_TRACE = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 RUNTIME = "CUPTI_ACTIVITY_KIND_RUNTIME"
 SYNCHRONIZATION = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"
-
 
 # As on the rows of real exports: regular launch, no cluster, carve-out chosen by the driver.
 KERNEL_DEFAULTS: dict[str, Value] = {
@@ -52,91 +46,10 @@ KERNEL_DEFAULTS: dict[str, Value] = {
 }
 
 
-class ExportWriter:
+class ExportWriter(TableWriter):
     """An export under construction; the file is complete once it is closed."""
 
-    def __init__(self, path: Path, era: str = "3.25", *, lazy: bool = True) -> None:
-        """Start an export of `era`; `lazy` leaves out the tables that stay empty, as nsys does."""
-        if path.exists():
-            raise FileExistsError(f"{path}: exists (an export is written to a new file)")
-        self.era = era
-        self._shapes = tables_of(era)
-        self._lazy = lazy
-        self._db = Database(path)
-        self._db.conn.isolation_level = None
-        for pragma in ("encoding = 'UTF-8'", "page_size = 4096", "synchronous = OFF"):
-            self._db.conn.execute(f"PRAGMA {pragma}")
-        self._db.conn.execute("BEGIN")
-        self._created: set[str] = set()
-        self._pending: dict[str, list[Row]] = {}
-        self._strings: dict[str | bytes, int] = {}
-        self._metadata: dict[str, str] = {}
-        self._grid_id = 0
-        self._write_fixed_rows()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self._db.close()
-
-    def close(self) -> None:
-        """Write what is pending and finish the file."""
-        table = self._metadata_table()
-        self._pending[table] = list(self._metadata.items())
-        for name in list(self._pending):
-            self._flush(name)
-        if not self._lazy:
-            for name in self._shapes:
-                self._create(name)
-        self._db.conn.execute("COMMIT")
-        self._db.close()
-
-    def has(self, table: str) -> bool:
-        """Say whether this era knows `table`."""
-        return table in self._shapes
-
-    def row(self, table: str, **values: Value) -> None:
-        """Add one row; columns that only other eras have are left out."""
-        shape = self._shapes[table]
-        unknown = values.keys() - columns_of_any_era(table)
-        if unknown:
-            raise KeyError(f"{table} has no column {', '.join(sorted(unknown))} in any era")
-        given = zip(shape.columns, shape.defaults, strict=True)
-        self._append(table, tuple(values.get(column, default) for column, default in given))
-
-    def rows(
-        self,
-        table: str,
-        columns: Sequence[str],
-        rows: Iterable[Row],
-        same: Mapping[str, Value] | None = None,
-    ) -> None:
-        """Add many rows that fill `columns`; `same` holds values which all of them share."""
-        shape = self._shapes[table]
-        fixed = dict(zip(shape.columns, shape.defaults, strict=True)) | dict(same or {})
-        place = {column: columns.index(column) for column in shape.columns if column in columns}
-        tail = tuple(fixed[column] for column in shape.columns)
-        index = [place.get(column, len(columns) + at) for at, column in enumerate(shape.columns)]
-        for row in rows:
-            whole = (*row, *tail)
-            self._append(table, tuple([whole[at] for at in index]))
-
-    def string(self, text: str | bytes) -> int:
-        """Return the `StringIds` id of `text`; bytes are stored as text without a check."""
-        known = self._strings.get(text)
-        if known is None:
-            known = self._strings[text] = len(self._strings) + 1
-            self._append("StringIds", (known, text))
-        return known
+    _grid_id = 0
 
     def process(self, pid: int, name: str = "python3") -> int:
         """Add a process; returns its global id."""
@@ -318,10 +231,6 @@ class ExportWriter:
         """Name an NVTX domain of a process."""
         self.nvtx(name, 0, None, pid=pid, domain=domain, event_type=75)
 
-    def metadata(self, name: str, value: str) -> None:
-        """Set a row of the export metadata."""
-        self._metadata[name] = value
-
     def capture_metadata(self, name: str, value: str) -> None:
         """Add a row about how the trace was captured (3.16 and later; names may repeat)."""
         self.row("META_DATA_CAPTURE", name=name, value=value)
@@ -387,39 +296,6 @@ class ExportWriter:
                     uuid=identity,
                     numMultiprocessors=sm_count,
                 )
-
-    def _write_fixed_rows(self) -> None:
-        metadata = self._metadata_table()
-        for name, shape in self._shapes.items():
-            if name == metadata:
-                self._metadata = {str(key): str(value) for key, value in shape.rows}
-            elif shape.rows:
-                self._pending[name] = list(shape.rows)
-
-    def _metadata_table(self) -> str:
-        return "META_DATA_EXPORT" if self.has("META_DATA_EXPORT") else "EXPORT_META_DATA"
-
-    def _append(self, table: str, row: Row) -> None:
-        pending = self._pending.setdefault(table, [])
-        pending.append(row)
-        if len(pending) >= FLUSH_ROWS:
-            self._flush(table)
-
-    def _create(self, table: str) -> None:
-        if table not in self._created:
-            self._db.conn.execute(self._shapes[table].create_sql)
-            self._created.add(table)
-
-    def _flush(self, table: str) -> None:
-        rows, self._pending[table] = self._pending.get(table, []), []
-        if not rows:
-            return
-        self._create(table)
-        # StringIds.value is TEXT whatever bytes it holds: nsys does not check them either.
-        marks = ["CAST(? AS TEXT)" if table == "StringIds" else "?"] * len(rows[0])
-        # Names of tables cannot be bound; this one is a key of the era's own schema.
-        statement = f'INSERT INTO "{table}" VALUES ({", ".join(marks)})'  # noqa: S608
-        self._db.conn.executemany(statement, rows)
 
 
 def _place(
