@@ -3,6 +3,7 @@
 import re
 
 _MANGLED = "_Z"
+_ANONYMOUS_MANGLED = "_GLOBAL__N_"
 _BOOLEANS = (("(bool)1", "true"), ("(bool)0", "false"))
 _CAST = re.compile(r"\((?:unsigned |signed )?(?:char|short|int|long long|long|size_t)\)(?=-?\d)")
 _ENUM_CAST = re.compile(r"\((?:\w+::)*(\w+)\)(?=-?\d)")
@@ -17,9 +18,9 @@ def normalise(name: str) -> str:
     """Return ``name`` without what differs between demanglers.
 
     Casts of template arguments (``(int)4`` is ``4``, ``(bool)1`` is ``true``), integer suffixes
-    (``4ul`` is ``4``), unnamed namespaces, the return type and the blank in ``> >`` go away. The cast
-    to an enumeration keeps its last word, which says what the number means (``(a::Kind)1`` is
-    ``Kind=1``). A mangled name is replaced by its identifiers.
+    (``4ul`` is ``4``), unnamed namespaces, the return type and the blank in ``> >`` go away. The
+    cast to an enumeration keeps its last word, which says what the number means (``(a::Kind)1``
+    is ``Kind=1``). A mangled name is replaced by its identifiers.
     """
     name = name.strip()
     if name.startswith(_MANGLED):
@@ -37,8 +38,8 @@ def normalise(name: str) -> str:
 def _identifiers(mangled: str) -> str:
     """Return the identifiers of an Itanium-mangled name, joined the way a demangler would.
 
-    This is no demangler: it keeps the order of the identifiers, with ``::`` inside a nested name, ``<``
-    where template arguments begin and a blank elsewhere. That is enough for a search by identifier.
+    This is no demangler: it keeps the order of the identifiers, with ``::`` inside a nested name,
+    ``<`` where template arguments begin and a blank elsewhere: enough to search by identifier.
     """
     parts: list[str] = []
     position, after_identifier = 0, False
@@ -47,6 +48,8 @@ def _identifiers(mangled: str) -> str:
         if token[1]:
             identifier = mangled[position : position + int(token[1][:4])]
             position += len(identifier)
+            if identifier.startswith(_ANONYMOUS_MANGLED):
+                continue
             parts += ["::" if after_identifier else " ", identifier]
         elif after_identifier and token[0] == "I":
             parts.append("<")

@@ -1,4 +1,4 @@
-"""Substrings a name must hold for a pattern to have a chance: a cheap test before the expensive one."""
+"""Substrings a name must hold for a pattern to have a chance: the cheap test before the search."""
 
 import re
 

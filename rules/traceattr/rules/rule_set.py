@@ -92,8 +92,7 @@ def load_rules(extra: Path | None = None) -> RuleSet:
     Raises:
         RuleError: When ``extra`` cannot be read or is malformed.
     """
-    shipped = (files("traceattr.rules") / SHIPPED).read_bytes()
-    sources = [(SHIPPED, shipped)]
+    sources = [(SHIPPED, shipped_rules())]
     if extra is not None:
         sources.insert(0, (str(extra), read_rule_file(extra)))
     rules = [rule for file, data in sources for rule in parse_rules(decode(data, file), file)]
@@ -105,6 +104,11 @@ def load_rules(extra: Path | None = None) -> RuleSet:
         sha256=hashlib.sha256(b"".join(data for _, data in sources)).hexdigest(),
         rules=tuple(rules),
     )
+
+
+def shipped_rules() -> bytes:
+    """Return the bytes of the rule file that traceattr ships."""
+    return (files("traceattr.rules") / SHIPPED).read_bytes()
 
 
 def read_rule_file(path: Path) -> bytes:
