@@ -122,7 +122,7 @@ def _gpu_truth(
         wall_ns=window[1] - window[0],
         busy_ns=sum(piece.length_ns for piece in pieces if piece.owner is not None),
         idle_ns=idle_ns,
-        idle=_split_idle(idle, replays),
+        idle=_split_idle(idle, replays, simulation.mode),
         categories=_summed(amounts, lambda key: key.category),
         communication=_summed(amounts, lambda key: key.subcategory),
         phases=_by_phase(amounts),
@@ -169,7 +169,7 @@ def _by_phase(amounts: Mapping[Key, Amount]) -> dict[str, Mapping[str, Amount]]:
     return {phase: _summed(part, lambda key: key.category) for phase, part in parts.items()}
 
 
-def _split_idle(idle: Sequence[Window], replays: Sequence[ReplaySpan]) -> IdleTruth:
+def _split_idle(idle: Sequence[Window], replays: Sequence[ReplaySpan], mode: str) -> IdleTruth:
     """Split idle time by where it lies; a gap is never cut, for replays start and end busy."""
     starts = [replay.start_ns for replay in replays]
     in_graph = between_graph = other = 0
@@ -181,7 +181,7 @@ def _split_idle(idle: Sequence[Window], replays: Sequence[ReplaySpan]) -> IdleTr
             between_graph += end_ns - start_ns
         else:
             other += end_ns - start_ns
-    return IdleTruth(in_graph, between_graph, other)
+    return IdleTruth(in_graph if mode == "node" else None, between_graph, other)
 
 
 def _seams(

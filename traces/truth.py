@@ -26,9 +26,12 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class IdleTruth:
-    """Idle time: inside one replay, outside replays but between two, and the rest."""
+    """Idle time: inside one replay, outside replays but between two, and the rest.
 
-    in_graph_ns: int
+    `in_graph_ns` is None in graph mode, where a file cannot show it.
+    """
+
+    in_graph_ns: int | None
     between_graph_ns: int
     other_ns: int
 
