@@ -206,7 +206,8 @@ def _tables(path: Path, uri: str) -> Mapping[str, tuple[str, ...]]:
             f"{path}: locked by another process; wait for the nsys export that writes it to end "
             "(on a file system without locks: copy the file to a local disk)"
         ) from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        # SQLite's message quotes the malformed name, which need not be UTF-8 either.
         raise ExportError(f"{path}: {_damage(path, error)}") from error
     tables: dict[str, tuple[str, ...]] = {}
     for table, column in rows:
@@ -260,7 +261,7 @@ def _foreign(path: Path, tables: Collection[str]) -> str:
     )
 
 
-def _damage(path: Path, error: sqlite3.Error) -> str:
+def _damage(path: Path, error: Exception) -> str:
     return f"damaged ({error}); {export_format.export_again(path)}"
 
 

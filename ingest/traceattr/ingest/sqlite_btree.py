@@ -31,6 +31,10 @@ class Declined(Exception):  # noqa: N818 (it is an answer, not a mistake)
     """The file holds something that only libsqlite3 reads right; the text says what."""
 
 
+class Malformed(Declined):
+    """A page or record breaks a rule of the file format; the file is probably damaged."""
+
+
 class Damaged(Exception):  # noqa: N818 (named after the state of the file)
     """The file contradicts itself in a way that libsqlite3 does not notice."""
 
@@ -82,7 +86,7 @@ class PageFile:
         """
         low, high = int(numbers.min()), int(numbers.max())
         if low < 1 or high > self.pages:
-            raise Declined("a page number outside the file")
+            raise Malformed("page number outside the file")
         span = high - low + 1
         if span == len(numbers) and bool((np.diff(numbers) == 1).all()):
             data = self._read_at(low, span)
@@ -180,8 +184,8 @@ def leaves_of(file: PageFile, root: int) -> Leaves:
             raise Declined("a table WITHOUT ROWID")
         numbers, highest = _children(file, numbers, highest)
         if len(numbers) > file.pages or bool((highest[1:] <= highest[:-1]).any()):
-            raise Declined("malformed b-tree")
-    raise Declined("a b-tree deeper than SQLite allows")
+            raise Malformed("malformed b-tree")
+    raise Malformed("b-tree deeper than SQLite allows")
 
 
 def _children(file: PageFile, numbers: Integers, highest: Integers) -> tuple[Integers, Integers]:
@@ -197,7 +201,7 @@ def _children(file: PageFile, numbers: Integers, highest: Integers) -> tuple[Int
 
 def _children_of_block(block: Block, highest: Integers) -> tuple[Integers, Integers]:
     if not bool((block.headers[:, 0] == _INTERIOR_TABLE).all()):
-        raise Declined("malformed b-tree")
+        raise Malformed("malformed b-tree")
     cells = cell_offsets(block, header_bytes=12, cell_bytes=5)
     ends = np.cumsum(block.cell_counts + 1) - 1
     inner = np.ones(len(cells) + block.pages, bool)
@@ -227,13 +231,13 @@ def cell_offsets(block: Block, header_bytes: int, cell_bytes: int) -> Integers:
     most = int(counts.max())
     floor = header_bytes + 2 * counts
     if int(floor.max()) > block.page_bytes:
-        raise Declined("malformed page")
+        raise Malformed("malformed page")
     area = block.headers[:, header_bytes : header_bytes + 2 * most]
     pointers = big_endian(area.reshape(block.pages, most, 2))
     used = np.arange(most) < counts[:, None]
     wrong = (pointers < floor[:, None]) | (pointers > block.page_bytes - cell_bytes)
     if bool((wrong & used).any()):
-        raise Declined("malformed page")
+        raise Malformed("malformed page")
     pointers += (np.arange(block.pages, dtype=np.int64) * block.page_bytes)[:, None]
     return pointers[used]
 

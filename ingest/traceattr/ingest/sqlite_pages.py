@@ -18,7 +18,15 @@ import pyarrow as pa
 
 from traceattr.ingest.export import Export
 from traceattr.ingest.selection import Piece, Selection
-from traceattr.ingest.sqlite_btree import Damaged, Declined, Leaves, PageFile, leaves_of, open_pages
+from traceattr.ingest.sqlite_btree import (
+    Damaged,
+    Declined,
+    Leaves,
+    Malformed,
+    PageFile,
+    leaves_of,
+    open_pages,
+)
 from traceattr.ingest.sqlite_record import Field, Layout, decode, split_cells
 from traceattr.ingest.sqlite_rows import read_rowids, read_span
 
@@ -114,7 +122,7 @@ def _read_block(pages: TablePages, file: PageFile, first: int, stop: int) -> lis
     try:
         return [_decode_block(pages, file, first, stop)]
     except Declined as declined:
-        return _slow_block(pages, file, first, stop, str(declined))
+        return _slow_block(pages, file, first, stop, declined)
 
 
 def _decode_block(pages: TablePages, file: PageFile, first: int, stop: int) -> Piece:
@@ -129,7 +137,7 @@ def _decode_block(pages: TablePages, file: PageFile, first: int, stop: int) -> P
     with closing(pages.export.connect()) as connection:
         others = read_rowids(connection, pages.wanted, cells.overflow_rowids.tolist())
     if others.rows.num_rows != len(cells.overflow_rowids):
-        raise Declined("malformed page")
+        raise Malformed("malformed page")
     # Rows in the block come first, those that left it behind them: put each where it belongs.
     places = np.empty(len(cells.overflow), np.int64)
     places[~cells.overflow] = np.arange(rows.num_rows)
@@ -139,16 +147,26 @@ def _decode_block(pages: TablePages, file: PageFile, first: int, stop: int) -> P
 
 
 def _slow_block(
-    pages: TablePages, file: PageFile, first: int, stop: int, reason: str
+    pages: TablePages, file: PageFile, first: int, stop: int, declined: Declined
 ) -> list[Piece]:
     """Read a block through libsqlite3, by the row numbers that the interior pages give it."""
     low, high = pages.leaves.rowid_span(first, stop)
     with closing(pages.export.connect()) as connection:
+        if isinstance(declined, Malformed):
+            _check(connection, pages.wanted.table)
         pieces = list(read_span(connection, pages.wanted, low, high))
     expected = int(file.read(pages.leaves.numbers[first:stop]).cell_counts.sum())
     if sum(piece.rows.num_rows for piece in pieces) != expected:
         raise Damaged("row numbers out of order")
-    return [Piece(piece.rows, piece.unreadable, reason) for piece in pieces]
+    return [Piece(piece.rows, piece.unreadable, str(declined)) for piece in pieces]
+
+
+def _check(connection: sqlite3.Connection, table: str) -> None:
+    """Let SQLite judge a table: by row number it may find other rows than in page order."""
+    quoted = table.replace('"', '""')
+    (verdict,) = connection.execute(f'PRAGMA quick_check("{quoted}")').fetchone()
+    if verdict != "ok":
+        raise Damaged(" ".join(verdict.split()))
 
 
 def _layout(connection: sqlite3.Connection, wanted: Selection) -> Layout:

@@ -16,6 +16,7 @@ from traceattr.ingest.sqlite_btree import (
     Bytes,
     Declined,
     Integers,
+    Malformed,
     cell_offsets,
     varint,
 )
@@ -123,12 +124,12 @@ def split_cells(block: Block, *, with_rowids: bool) -> SplitCells:
         Declined: A page is malformed.
     """
     if not bool((block.headers[:, 0] == _LEAF_TABLE).all()) or not bool(block.cell_counts.all()):
-        raise Declined("malformed page")
+        raise Malformed("malformed page")
     cells = cell_offsets(block, header_bytes=8, cell_bytes=4)
     length, at = varint(block.data, cells)
     overflow = length > block.page_bytes - 35
     if bool((length < 0).any()):
-        raise Declined("malformed page")
+        raise Malformed("malformed page")
     rowids: Integers | None = None
     if with_rowids or bool(overflow.any()):
         rowids, start = varint(block.data, at)
@@ -137,11 +138,11 @@ def split_cells(block: Block, *, with_rowids: bool) -> SplitCells:
     page_end = cells - cells % block.page_bytes + block.page_bytes
     stop = start + np.where(overflow, 0, length)
     if bool((stop > page_end).any()):
-        raise Declined("malformed page")
+        raise Malformed("malformed page")
     if rowids is None or not bool(overflow.any()):
         return SplitCells(Cells(start, stop, rowids), overflow, np.empty(0, np.int64))
     if bool((rowids[1:] <= rowids[:-1]).any()):
-        raise Declined("row numbers out of order")
+        raise Malformed("row numbers out of order")
     whole = ~overflow
     return SplitCells(Cells(start[whole], stop[whole], rowids[whole]), overflow, rowids[overflow])
 
@@ -185,7 +186,7 @@ def decode(block: Block, cells: Cells, layout: Layout) -> list[pa.Array]:
         return _columns(block.data, cells, records, layout)
     except IndexError as error:
         # numpy checks every position against the block; inside it, `_columns` checks the records.
-        raise Declined("malformed record") from error
+        raise Malformed("malformed record") from error
 
 
 def _records(data: Bytes, cells: Cells, layout: Layout) -> _Records:
@@ -196,7 +197,7 @@ def _records(data: Bytes, cells: Cells, layout: Layout) -> _Records:
         raise Declined("records with long headers")
     values = cells.start + header_bytes
     if low < 1 or bool((values > cells.stop).any()):
-        raise Declined("malformed record")
+        raise Malformed("malformed record")
     if low == high == layout.columns + 1 and layout.last:
         types = _one_byte_types(data, cells.start + 1, layout.last)
         if int(types.max()) < _ONE_BYTE_TYPES:
@@ -223,7 +224,7 @@ def _any_types(data: Bytes, cells: Cells, values: Integers, count: int) -> _Reco
         types[column] = np.where(present, kind, -1)
         at = np.where(present, after, at)
     if bool((at > values).any()) or (count and int(types.max()) > _MAX_TYPE):
-        raise Declined("malformed record")
+        raise Malformed("malformed record")
     return _Records(types, at == values, values, cells.stop)
 
 
@@ -260,7 +261,7 @@ def _columns(data: Bytes, cells: Cells, records: _Records, layout: Layout) -> li
             at, skipped = at + skipped + _widths(types), 0
     at = at + skipped
     if bool(((at > records.stop) | (records.complete & (at != records.stop))).any()):
-        raise Declined("malformed record")
+        raise Malformed("malformed record")
     return arrays
 
 
@@ -279,7 +280,7 @@ class _Values:
 def _array(values: _Values, field: Field, cells: Cells) -> pa.Array:
     if field.is_rowid and field.kind is ColumnType.INTEGER:
         if values.high != _NULL or cells.rowids is None:
-            raise Declined("malformed record")
+            raise Malformed("malformed record")
         return _integer_array(cells.rowids, None)
     if field.is_rowid:
         raise Declined(f"numbers in text column {field.name}")
@@ -312,7 +313,7 @@ def _texts(values: _Values, name: str) -> pa.Array:
         raise Declined(f"numbers in text column {name}")
     lengths = np.where(stored, _widths(types), 0).astype(np.int64)
     if bool((values.at + lengths > values.stop).any()):
-        raise Declined("malformed record")
+        raise Malformed("malformed record")
     offsets = np.zeros(len(types) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     source = np.repeat(values.at - offsets[:-1], lengths)

@@ -16,7 +16,7 @@ from traceattr.ingest.evidence import read_evidence
 from traceattr.ingest.export import Export, open_export
 from traceattr.ingest.identity import Identity, Owner, ProcessGpu, identify
 from traceattr.ingest.names import name_by_id, name_kernels
-from traceattr.ingest.replays import number_replays
+from traceattr.ingest.replays import GraphWork, number_replays
 from traceattr.ingest.sources import API, GPU_WORK
 from traceattr.ingest.stage import Staged, run_over, stage
 
@@ -187,9 +187,11 @@ def _number_unlinked(connection: duckdb.DuckDBPyConnection) -> None:
     """Fill the internal table of replay numbers for graph work without a correlation."""
     run_sql(connection, "_unlinked")
     found = connection.execute(
-        "SELECT op_rowid, graph_key, graph_node_id, start_ns FROM _unlinked_work"
+        "SELECT op_rowid, graph_key, graph_node_id, start_ns, end_ns FROM _unlinked_work"
     ).fetchnumpy()
-    numbers = number_replays(found["graph_key"], found["graph_node_id"], found["start_ns"])
+    numbers = number_replays(
+        GraphWork(found["graph_key"], found["graph_node_id"], found["start_ns"], found["end_ns"])
+    )
     if len(numbers):
         data = pa.table({"op_rowid": found["op_rowid"], "replay_number": numbers})
         connection.register("batch", data)

@@ -7,7 +7,8 @@ SELECT
         OVER (ORDER BY gpu_id, coalesce(nullif((graph_node_id >> 32) & 4294967295, 0), graph_id))
         AS graph_key,
     graph_node_id,
-    start_ns
+    start_ns,
+    end_ns
 FROM _op_resolved
 WHERE is_graph_work AND kind != 'graph' AND correlation_id IS NULL AND graph_node_id IS NOT NULL;
 
