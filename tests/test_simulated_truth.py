@@ -1,0 +1,124 @@
+"""The analysis of simulated servers against what the simulator knows."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from traceattr.attribution.analysis import Analysis, GpuTime
+from traceattr.attribution.analyze import analyze
+from traceattr.ingest.trace import open_trace
+from traceattr.rules.categories import GRAPH
+from traceattr.rules.rule_set import load_rules
+from traces.description import Simulation
+from traces.eras import ERAS
+from traces.simulate import simulate
+from traces.truth import Truth
+
+NODE_CASES = [
+    *(pytest.param(Simulation(rounds=2, era=era), id=f"{era}") for era in ERAS),
+    *(
+        pytest.param(
+            Simulation(rounds=2, era=era, same_device_id=True, correlation_zero=True),
+            id=f"{era} device 0 twice, correlation 0",
+        )
+        for era in ERAS
+    ),
+    pytest.param(Simulation(rounds=2, correlation_zero=True), id="correlation 0"),
+    pytest.param(Simulation(rounds=2, same_device_id=True, plain_titles=True), id="python3 twice"),
+    pytest.param(Simulation(rounds=2, before=("prefill",), nvtx=True), id="prefill"),
+    pytest.param(Simulation(rounds=2, slowdowns=(1.0, 1.0, 1.05, 1.0)), id="TP4 with a straggler"),
+]
+GRAPH_CASES = [
+    pytest.param(Simulation(rounds=2, era=era, mode="graph"), id=f"{era} graph") for era in ERAS
+]
+
+
+def analysed(simulation: Simulation, folder: Path) -> tuple[Analysis, Truth]:
+    path = folder / "trace.sqlite"
+    truth = simulate(simulation, path)
+    with open_trace(path) as trace:
+        return analyze(trace, load_rules()), truth
+
+
+def exclusive_ns(time: GpuTime) -> dict[str, int]:
+    total: defaultdict[str, int] = defaultdict(int)
+    for row in time.categories:
+        total[row.category] += row.exclusive_ns
+    return dict(total)
+
+
+@pytest.mark.parametrize("simulation", [*NODE_CASES, *GRAPH_CASES])
+def test_every_nanosecond_is_owned_as_the_simulator_says(
+    simulation: Simulation, tmp_path: Path
+) -> None:
+    analysis, truth = analysed(simulation, tmp_path)
+
+    assert (analysis.window.start_ns, analysis.window.end_ns) == (truth.start_ns, truth.end_ns)
+    for gpu, time, true in zip(analysis.gpus, analysis.per_gpu, truth.gpus, strict=True):
+        assert (gpu.rank, gpu.pid, gpu.device_id) == (true.rank, true.pid, true.device_id)
+        assert (time.wall_ns, time.busy_ns) == (true.wall_ns, true.busy_ns)
+        assert exclusive_ns(time) == {
+            category: amount.exclusive_ns for category, amount in true.categories.items()
+        }
+        assert time.idle.total_ns == true.idle_ns
+
+
+@pytest.mark.parametrize("simulation", NODE_CASES)
+def test_busy_sums_counts_and_idle_parts_are_exact(simulation: Simulation, tmp_path: Path) -> None:
+    analysis, truth = analysed(simulation, tmp_path)
+
+    for time, true in zip(analysis.per_gpu, truth.gpus, strict=True):
+        for subcategory, amount in true.communication.items():
+            [row] = [row for row in time.categories if row.subcategory == subcategory]
+            assert (row.exclusive_ns, row.sum_ns, row.operations) == (
+                amount.exclusive_ns,
+                amount.sum_ns,
+                amount.operations,
+            )
+        idle = time.idle
+        assert (idle.in_graph_ns, idle.between_graph_ns, idle.other_ns) == (
+            true.idle.in_graph_ns,
+            true.idle.between_graph_ns,
+            true.idle.other_ns,
+        )
+    assert analysis.trace.graph_trace == "node"
+    assert analysis.trace.unrecorded_graph_launches == 0
+
+
+@pytest.mark.parametrize("simulation", GRAPH_CASES)
+def test_graph_mode_invents_no_category_and_abstains_on_in_graph_gaps(
+    simulation: Simulation, tmp_path: Path
+) -> None:
+    analysis, truth = analysed(simulation, tmp_path)
+
+    for time, true in zip(analysis.per_gpu, truth.gpus, strict=True):
+        assert exclusive_ns(time).keys() == true.categories.keys()
+        assert time.idle.in_graph_ns is None
+    if simulation.shows_replays:
+        assert analysis.trace.graph_trace == "graph"
+        assert all(GRAPH in exclusive_ns(time) for time in analysis.per_gpu)
+    else:
+        assert analysis.trace.graph_trace == "none"
+        assert analysis.trace.unrecorded_graph_launches == 2 * 3 * 2
+        assert "graph-work-missing" in {notice.code for notice in analysis.warnings}
+
+
+def test_two_windows_that_meet_sum_to_the_whole(tmp_path: Path) -> None:
+    path = tmp_path / "trace.sqlite"
+    truth = simulate(Simulation(rounds=2), path)
+    middle = (truth.start_ns + truth.end_ns) // 2 + 1
+
+    with open_trace(path) as trace:
+        whole, left, right = (
+            analyze(trace, load_rules(), window=window)
+            for window in ((None, None), (None, middle), (middle, None))
+        )
+
+    for at, time in enumerate(whole.per_gpu):
+        halves = [exclusive_ns(half.per_gpu[at]) for half in (left, right)]
+        assert exclusive_ns(time) == {
+            category: sum(half.get(category, 0) for half in halves)
+            for category in exclusive_ns(time)
+        }
+        assert time.idle.total_ns == sum(half.per_gpu[at].idle.total_ns for half in (left, right))
