@@ -143,7 +143,7 @@ def _parse_mangled(text: str) -> CppName | None:
     while position < len(text):
         if skipped := _MANGLED_SKIP.match(text, position):
             position = skipped.end()
-            paths.append([])
+            paths.append(["std"] if skipped[0] == "St" else [])
         elif length := re.compile(r"\d{1,4}").match(text, position):
             position = length.end() + int(length[0])
             if nesting.count("I") < 2:
@@ -161,8 +161,10 @@ def _parse_mangled(text: str) -> CppName | None:
 def _from_paths(paths: list[list[str]]) -> CppName | None:
     if not paths:
         return None
+    kernel, *others = paths
+    telling = [p for p in others if p[0] not in _CONTAINERS and not _SCALAR.fullmatch(p[-1])]
     name, *arguments = (
-        CppName(path[-1], path[-2] if len(path) > 1 else "", False, ()) for path in paths
+        CppName(path[-1], path[-2] if len(path) > 1 else "", is_function=False, arguments=())
+        for path in (kernel, *telling)
     )
-    named = tuple(a for a in arguments if not _SCALAR.fullmatch(a.name))
-    return CppName(name.name, name.scope, is_function=True, arguments=named)
+    return CppName(name.name, name.scope, is_function=True, arguments=tuple(arguments))

@@ -1,22 +1,19 @@
 """How text from a trace is made harmless for the place it is shown in."""
 
 import re
-import unicodedata
 
 _FORMULA = ("=", "+", "-", "@")
-_INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
-"""Unicode categories that a terminal or a browser obeys instead of showing."""
 
 
 def visible(text: str) -> str:
     """Return ``text`` on one line: what is invisible or obeyed by a terminal is written out."""
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
     return "".join(map(_visible_character, text))
 
 
 def _visible_character(character: str) -> str:
-    if unicodedata.category(character) not in _INVISIBLE:
+    if character.isprintable():
         return character
     return character.encode("unicode_escape").decode("ascii")
 

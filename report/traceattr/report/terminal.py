@@ -36,10 +36,14 @@ _GUTTER = 2
 """Blanks between two columns: one of padding and one that the box draws."""
 
 _NARROWEST = 40
-_NARROWEST_NAME = 20
 _ROOMY = 40
-_KEPT_FIGURES = ((0, 1, 2, 3), (0, 1, 3), (0, 3), (0,))
-"""Columns of `kernel_titles` in a list of kernels, the fullest first."""
+"""Columns for kernel names from which a list of kernels gets a column for rules."""
+
+Choice = tuple[tuple[int, ...], int]
+"""Which columns of `kernel_titles` are kept if they leave so much room for names."""
+
+_IN_REPORT: tuple[Choice, ...] = (((0, 1, 2, 3), 40), ((0, 1, 3), 30), ((0, 3), 20), ((0,), 0))
+_IN_LIST: tuple[Choice, ...] = (((0, 1, 2, 3), 20), ((0, 1, 3), 20), ((0, 3), 20), ((0,), 0))
 
 Cells = tuple[str, ...]
 
@@ -78,7 +82,7 @@ def heading(text: str) -> Text:
 
 def kernel_table(kernels: Sequence[KernelTime], width: int) -> Table:
     """Return one line per kernel; its name takes what the figures leave of ``width``."""
-    rows = _fitting_rows(_rows(kernels), width)
+    rows = _fitting_rows(_rows(kernels), width, _IN_REPORT)
     return _named_table(rows, _labels(kernels, width - _used(rows)))
 
 
@@ -88,7 +92,7 @@ def kernel_table_with_rules(kernels: Sequence[KernelTime], width: int) -> Table:
     wide = [(*row, rule) for row, rule in zip(_rows(kernels), rules, strict=True)]
     if width - _used(wide) >= _ROOMY:
         return _named_table(wide, _labels(kernels, width - _used(wide)))
-    rows = _fitting_rows(_rows(kernels), width)
+    rows = _fitting_rows(_rows(kernels), width, _IN_LIST)
     names = _labels(kernels, width - _used(rows))
     both = [f"{name}\n  by {rule}" for name, rule in zip(names, rules[1:], strict=True)]
     return _named_table(rows, both)
@@ -100,11 +104,11 @@ def _rows(kernels: Sequence[KernelTime]) -> list[Cells]:
     return [kernel_titles(unit), *(kernel_cells(kernel, unit) for kernel in kernels)]
 
 
-def _fitting_rows(rows: list[Cells], width: int) -> list[Cells]:
-    """Return as many columns of the rows as leave room for names; figures are never cut."""
-    for kept in _KEPT_FIGURES:
+def _fitting_rows(rows: list[Cells], width: int, choices: Sequence[Choice]) -> list[Cells]:
+    """Return the columns of the first choice that leaves enough room; figures are never cut."""
+    for kept, least_room in choices:
         fewer = [tuple(row[column] for column in kept) for row in rows]
-        if width - _used(fewer) >= _NARROWEST_NAME:
+        if width - _used(fewer) >= least_room:
             break
     return fewer
 

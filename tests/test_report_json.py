@@ -1,0 +1,155 @@
+"""The JSON document, whose keys are a contract."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.analyses import (
+    analysis,
+    category,
+    gpu_time,
+    graph_mode,
+    idle,
+    kernel,
+    mostly_unclassified,
+    one_gpu,
+    two_gpus,
+)
+from tests.conftest import CheckGolden
+from tests.test_report_grouped import gpu_times
+from tests.test_report_terminal import ALL, CASES
+from traceattr.attribution.analysis import Analysis, GpuTime, Notice
+from traceattr.report.headline import headline
+from traceattr.report.render import ReportFormat, render
+
+CONTRACT = {
+    "": "format traceattr rules trace gpus window rounds per_gpu roofline headline warnings",
+    "rules": "name sha256",
+    "trace": "file nsys_version schema_version graph_trace duration_ns diagnostics",
+    "gpus": "gpu pid process device_id rank name sm_count memory_bandwidth_bytes_per_s",
+    "window": "start_ns end_ns wall_ns why",
+    "rounds": "kind count wall_ns replays_per_round",
+    "rounds.wall_ns": "median p99 mean",
+    "rounds.replays_per_round": "draft verify draft_extend decode",
+    "per_gpu": "gpu wall_ns busy_ns idle_ns categories groups gaps communication",
+    "per_gpu.categories": ("category group phase exclusive_ns sum_ns operations per_round_ns"),
+    "per_gpu.categories.per_round_ns": "median p99",
+    "per_gpu.groups": ("group exclusive_ns share per_round_ns bound_ns expected_ns bound_ratio"),
+    "per_gpu.groups.per_round_ns": "median p99",
+    "per_gpu.communication": "wire_ns wait_ns",
+    "warnings": "code text",
+}
+
+
+def document(made: Analysis) -> dict[str, Any]:
+    text = render(made, ReportFormat.JSON, width=80, color=False)
+    assert text.isascii()
+    parsed: dict[str, Any] = json.loads(text)
+    return parsed
+
+
+def at(value: Any, path: str) -> list[dict[str, Any]]:
+    """Return every object at a dotted path, through lists."""
+    found = [value]
+    for key in filter(None, path.split(".")):
+        found = [item[key] for item in found]
+        found = [one for item in found for one in (item if isinstance(item, list) else [item])]
+    return found
+
+
+@pytest.mark.parametrize("name", ["one_gpu", "graph_mode"])
+def test_the_document_looks_as_reviewed(name: str, check_golden: CheckGolden) -> None:
+    check_golden(f"report-{name}.json", render(ALL[name], ReportFormat.JSON, width=80, color=False))
+
+
+@CASES
+@pytest.mark.parametrize("path", CONTRACT)
+def test_every_key_of_the_contract_is_there(made: Analysis, path: str) -> None:
+    for found in at(document(made), path):
+        assert set(CONTRACT[path].split()) <= found.keys()
+
+
+@given(gpu_times())
+@settings(deadline=None)
+def test_groups_add_up_to_the_wall_time_and_categories_to_the_busy_time(time: GpuTime) -> None:
+    (per_gpu,) = document(analysis(time))["per_gpu"]
+
+    assert sum(group["exclusive_ns"] or 0 for group in per_gpu["groups"]) == per_gpu["wall_ns"]
+    assert sum(entry["exclusive_ns"] for entry in per_gpu["categories"]) == per_gpu["busy_ns"]
+    assert per_gpu["busy_ns"] + per_gpu["idle_ns"] == per_gpu["wall_ns"]
+
+
+def test_shares_are_ratios_of_the_wall_time() -> None:
+    per_gpu, _ = document(two_gpus())["per_gpu"]
+
+    shares = {group["group"]: group["share"] for group in per_gpu["groups"]}
+    assert shares["weight GEMM"] == 965_300_000 / 1_216_650_000
+    assert sum(shares.values()) == pytest.approx(1)
+
+
+def test_communication_has_one_category_with_its_subcategories() -> None:
+    per_gpu, _ = document(two_gpus())["per_gpu"]
+
+    (entry,) = [e for e in per_gpu["categories"] if e["category"] == "comm"]
+    assert entry["exclusive_ns"] == 131_200_000
+    assert entry["subcategories"] == [
+        {"subcategory": "nccl", "exclusive_ns": 1_200_000, "sum_ns": 1_200_000, "operations": 25},
+        {
+            "subcategory": "custom",
+            "exclusive_ns": 130_000_000,
+            "sum_ns": 130_000_000,
+            "operations": 6_400,
+        },
+    ]
+
+
+def test_gaps_inside_opaque_graphs_are_null_and_busy_groups_lower_bounds() -> None:
+    groups = {g["group"]: g for g in document(graph_mode())["per_gpu"][0]["groups"]}
+
+    assert groups["in-graph gaps"]["exclusive_ns"] is None
+    assert groups["in-graph gaps"]["share"] is None
+    assert groups["weight GEMM"]["lower_bound"] is True
+    assert groups["graph (not traced per node)"]["lower_bound"] is False
+    assert groups["host gaps"]["lower_bound"] is False
+
+
+def test_every_null_has_a_reason_among_the_warnings() -> None:
+    codes = [warning["code"] for warning in document(one_gpu())["warnings"]]
+
+    assert codes == [
+        "phases-not-analysed",
+        "rounds-not-analysed",
+        "wait-not-analysed",
+        "roofline-not-analysed",
+    ]
+
+
+def test_a_reason_of_the_analysis_is_not_repeated() -> None:
+    mine = Notice("rounds-not-analysed", "mine")
+
+    warnings = document(analysis(gpu_time(0, [], idle()), warnings=(mine,)))["warnings"]
+
+    assert [w["text"] for w in warnings if w["code"] == mine.code] == ["mine"]
+
+
+def test_the_headline_is_the_first_line() -> None:
+    assert document(one_gpu())["headline"] == headline(one_gpu())
+
+
+def test_unclassified_kernels_are_counted_and_listed_by_whole_name() -> None:
+    found = document(mostly_unclassified())
+
+    assert found["unclassified"]["kernel_names"] == 31
+    assert found["unclassified"]["kernels"][0]["name"].startswith("evil|kernel`<b>")
+    assert found["kernel_names"] == 32
+
+
+@given(st.text(st.characters(codec=None)))
+@settings(deadline=None)
+def test_any_kernel_name_comes_back_unchanged(name: str) -> None:
+    made = analysis(gpu_time(0, [category("gdn", 5)], idle()), kernels=[kernel(name, "gdn", 5)])
+
+    assert document(made)["kernels"][0]["name"] == name

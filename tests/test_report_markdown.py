@@ -1,0 +1,148 @@
+"""How a report looks in a pull request."""
+
+import html
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from tests.analyses import NASTY, analysis, category, gpu_time, idle, kernel, two_gpus
+from tests.conftest import CheckGolden
+from tests.test_report_terminal import ALL, CASES
+from traceattr.attribution.analysis import Analysis, Diagnostic, Notice
+from traceattr.report.markdown import MOST_CHARACTERS
+from traceattr.report.names import shorten
+from traceattr.report.render import ReportFormat, render
+
+NAMES = st.text(max_size=80) | st.sampled_from([NASTY, "a|b", "`", "@me #1", "</details>", "<!--"])
+OUR_HTML = re.compile(r"</?(details|summary|sub)>|<!-- -->")
+
+
+def markdown(made: Analysis) -> str:
+    return render(made, ReportFormat.MARKDOWN, width=80, color=False)
+
+
+def rendered(text: str) -> str:
+    """Return HTML as GitHub would make it, as far as CommonMark and tables go."""
+    result: str = MarkdownIt("commonmark").enable("table").render(text)
+    return result
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_report_looks_as_reviewed(name: str, check_golden: CheckGolden) -> None:
+    check_golden(f"report-{name}.md", markdown(ALL[name]))
+
+
+@CASES
+def test_what_is_above_the_fold_fits_a_screen(made: Analysis) -> None:
+    above, _, _ = markdown(made).partition("<details>")
+
+    assert len(above.splitlines()) < 60
+
+
+@CASES
+def test_every_detail_that_opens_closes(made: Analysis) -> None:
+    text = markdown(made)
+
+    assert text.count("<details>") == text.count("</details>") > 0
+
+
+@CASES
+def test_every_row_of_a_table_has_as_many_cells_as_its_head(made: Analysis) -> None:
+    for table in re.findall(r"<table>.*?</table>", rendered(markdown(made)), flags=re.DOTALL):
+        rows = re.findall(r"<tr>.*?</tr>", table, flags=re.DOTALL)
+        assert len({len(re.findall(r"<t[hd][ >]", row)) for row in rows}) == 1
+
+
+def test_the_report_stands_on_its_own() -> None:
+    above, _, _ = markdown(two_gpus()).partition("<details>")
+
+    for fact in (
+        "SIMULATED",
+        "2 x NVIDIA RTX A6000",
+        "driver 580.95.05",
+        "nsys 2026.2.1.210, schema 3.25.0",
+        "traced per node",
+        "0.500000000 s to 1.716650000 s",
+        "0123456789ab",
+        "traceattr 0.1.0",
+    ):
+        assert fact in above
+
+
+def test_a_hostile_kernel_name_is_text_in_its_cell() -> None:
+    made = analysis(
+        gpu_time(0, [category("gdn", 5)], idle()), kernels=[kernel(NASTY, "gdn", 5, rule="a|b")]
+    )
+
+    text = rendered(markdown(made))
+
+    assert f"<code>{html.escape(shorten(NASTY), quote=False)}</code>" in text
+    assert "<script>" not in text
+    assert "<b>" not in text
+
+
+@given(NAMES, NAMES, NAMES)
+@settings(max_examples=100, deadline=None)
+def test_no_text_of_a_trace_becomes_html_or_breaks_a_line(
+    name: str, warning: str, file: str
+) -> None:
+    made = analysis(
+        gpu_time(0, [category("gdn", 5)], idle()),
+        kernels=[kernel(name, "gdn", 5)],
+        warnings=(Notice("code", warning),),
+        simulated=warning,
+    )
+    diagnostics = (Diagnostic(2, warning, 1, None),)
+    made = replace(made, trace=replace(made.trace, file=file, diagnostics=diagnostics))
+
+    text = markdown(made)
+    tags = set(re.findall(r"<[/!a-zA-Z][^>]*>", OUR_HTML.sub("", rendered(text))))
+
+    assert all(line.isprintable() for line in text.split("\n"))
+    assert len(text.splitlines()) == len(markdown(two_gpus_like(made)).splitlines())
+    assert not [tag for tag in tags if not re.fullmatch(ALLOWED, tag)]
+
+
+ALLOWED = (
+    r"</?(p|strong|em|code|table|thead|tbody|tr|ul|li|blockquote)>"
+    r'|</?t[hd]( style="text-align:(left|right)")?>|<br />'
+)
+
+
+def two_gpus_like(made: Analysis) -> Analysis:
+    """Return the same report with harmless text everywhere."""
+    notice = (Notice("code", "text"),)
+    trace = replace(made.trace, file="f", simulated="s", diagnostics=(Diagnostic(2, "d", 1, None),))
+    return replace(made, trace=trace, kernels=(kernel("k", "gdn", 5),), warnings=notice)
+
+
+def test_a_long_list_of_kernels_is_shortened_and_says_so() -> None:
+    kernels = [kernel(f"kernel_{n}_{'|' * 50}", "gdn", 10_000 - n) for n in range(3_000)]
+
+    text = markdown(analysis(gpu_time(0, [category("gdn", 5)], idle()), kernels=kernels))
+
+    assert len(text) < MOST_CHARACTERS
+    assert "Kernels by total time (100 of 3,000)" in text
+    assert "2,900 more: `traceattr kernels`" in text
+
+
+def test_many_warnings_still_leave_the_report_postable() -> None:
+    warnings = tuple(Notice(f"code-{n}", f"{n} {'x' * 100}") for n in range(2_000))
+
+    text = markdown(analysis(gpu_time(0, [category("gdn", 5)], idle()), warnings=warnings))
+
+    assert len(text) < MOST_CHARACTERS
+    assert "1,990 more warnings" in text
+
+
+def test_a_command_in_a_warning_stays_code() -> None:
+    made = analysis(
+        gpu_time(0, [category("gdn", 5)], idle()),
+        warnings=(Notice("code", "re-profile with `nsys profile --cuda-graph-trace=node`"),),
+    )
+
+    assert "- re-profile with `nsys profile --cuda-graph-trace=node`\n" in markdown(made)

@@ -1,0 +1,130 @@
+"""How a report looks in a terminal."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.analyses import (
+    GEMM,
+    analysis,
+    category,
+    eight_gpus,
+    empty_window,
+    gpu_time,
+    graph_mode,
+    idle,
+    kernel,
+    mostly_copies,
+    mostly_unclassified,
+    one_gpu,
+    two_gpus,
+)
+from tests.conftest import CheckGolden
+from traceattr.attribution.analysis import Analysis, Notice
+from traceattr.report.render import ReportFormat, render
+
+ALL = {
+    "one_gpu": one_gpu(),
+    "two_gpus": two_gpus(),
+    "eight_gpus": eight_gpus(),
+    "graph_mode": graph_mode(),
+    "unclassified": mostly_unclassified(),
+    "copies": mostly_copies(),
+    "empty": empty_window(),
+    "no_gpu": analysis(),
+}
+CASES = pytest.mark.parametrize("made", [pytest.param(made, id=name) for name, made in ALL.items()])
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+def plain(made: Analysis, width: int = 80) -> str:
+    return render(made, ReportFormat.TERMINAL, width=width, color=False)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_report_looks_as_reviewed(name: str, check_golden: CheckGolden) -> None:
+    check_golden(f"report-{name}.txt", plain(ALL[name]))
+
+
+@CASES
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
+def test_every_line_fits_and_is_plain_ascii(made: Analysis, width: int) -> None:
+    lines = plain(made, width).splitlines()
+
+    assert max(map(len, lines)) <= width
+    assert all(line.isascii() and line.isprintable() for line in lines)
+    assert all(line == line.rstrip() for line in lines)
+
+
+@CASES
+def test_colour_adds_nothing_but_colour(made: Analysis) -> None:
+    colored = render(made, ReportFormat.TERMINAL, width=80, color=True)
+
+    without = [line.rstrip() for line in ANSI.sub("", colored).splitlines()]
+    assert "\x1b[" in colored
+    assert without == plain(made).splitlines()
+
+
+def test_a_wider_terminal_shows_a_share_for_each_of_eight_gpus() -> None:
+    assert "lowest  highest" in plain(eight_gpus(), 80)
+    assert all(f"  GPU {number}  " in plain(eight_gpus(), 100) for number in range(7))
+
+
+def test_figures_are_never_cut_in_a_narrow_terminal() -> None:
+    text = plain(one_gpu(), 40)
+
+    assert "1,932.400  ampere_bf16" in text
+    assert "32,000" not in text
+
+
+def test_unclassified_names_are_shown_and_the_rest_counted() -> None:
+    text = plain(mostly_unclassified())
+
+    assert "31 kernel names matched no rule" in " ".join(text.split())
+    assert "user_kernel_3\n26 more: `traceattr kernels --unclassified`" in text
+
+
+def test_that_nothing_is_unclassified_is_said() -> None:
+    assert "Unclassified: 0. Every kernel name matched a rule." in plain(one_gpu())
+
+
+@given(st.text(max_size=80))
+@settings(max_examples=50, deadline=None)
+def test_no_text_of_a_trace_reaches_the_terminal_raw(text: str) -> None:
+    made = analysis(
+        gpu_time(0, [category("gdn", 5)], idle()),
+        kernels=[kernel(f"{text}[bold]\x1b[31m", "gdn", 5)],
+        warnings=(Notice("code", f"{text}[/red]:smile:\x07"),),
+        simulated=f"{text}\x1b]0;title\x07",
+    )
+
+    report = plain(made, 200)
+
+    assert all(line.isprintable() for line in report.split("\n"))
+    assert "[/red]:smile:\\x07" in report
+    assert "[bold]\\x1b[31m" in report
+
+
+def test_help_does_not_pay_for_the_renderers() -> None:
+    code = "import sys, traceattr.report.render; sys.exit('rich' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_same_analysis_gives_the_same_bytes() -> None:
+    assert plain(two_gpus()) == plain(two_gpus())
+
+
+def test_times_below_a_millisecond_are_in_microseconds() -> None:
+    text = plain(
+        analysis(
+            gpu_time(0, [category("gdn", 5_250)], idle()), kernels=[kernel(GEMM, "gdn", 5_250)]
+        )
+    )
+
+    assert re.search(r"time, us\s+share", text)
+    assert re.search(r"GDN\s+5\.250\s+100 %", text)
