@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from traceattr.ingest.arrow_arrays import integer_array
 from traceattr.ingest.export import Export
 from traceattr.ingest.selection import Piece, Selection
 from traceattr.ingest.sqlite_btree import (
@@ -27,8 +28,8 @@ from traceattr.ingest.sqlite_btree import (
     leaves_of,
     open_pages,
 )
-from traceattr.ingest.sqlite_record import Field, Layout, decode, split_cells
-from traceattr.ingest.sqlite_rows import read_rowids, read_span
+from traceattr.ingest.sqlite_record import Field, Layout, SplitCells, decode, split_cells
+from traceattr.ingest.sqlite_rows import read_rowids, read_span, rows_to_arrow
 
 # Small enough that the arrays made from a block stay in a core's cache, large enough that threads
 # spend their time in numpy and not waiting for each other's interpreter lock. A million kernels on
@@ -128,22 +129,33 @@ def _read_block(pages: TablePages, file: PageFile, first: int, stop: int) -> lis
 def _decode_block(pages: TablePages, file: PageFile, first: int, stop: int) -> Piece:
     block = file.read(pages.leaves.numbers[first:stop])
     if len(pages.leaves.numbers) == 1 and not block.cell_counts[0]:
-        return Piece(pa.RecordBatch.from_pylist([], pages.wanted.schema))
+        return rows_to_arrow([], pages.wanted)
     cells = split_cells(block, with_rowids=pages.layout.has_rowid)
     arrays = decode(block, cells.whole, pages.layout)
     rows = pa.RecordBatch.from_arrays(arrays, schema=pages.wanted.schema)
     if not len(cells.overflow_rowids):
         return Piece(rows)
+    low, high = pages.leaves.rowid_span(first, stop)
+    if not low <= cells.overflow_rowids[0] <= cells.overflow_rowids[-1] <= high:
+        raise Malformed("row numbers out of order")
+    return _with_overflow(pages, rows, cells)
+
+
+def _with_overflow(pages: TablePages, rows: pa.RecordBatch, cells: SplitCells) -> Piece:
+    """Add the rows that continue in overflow pages; libsqlite3 puts those together."""
     with closing(pages.export.connect()) as connection:
-        others = read_rowids(connection, pages.wanted, cells.overflow_rowids.tolist())
+        try:
+            others = read_rowids(connection, pages.wanted, cells.overflow_rowids.tolist())
+        except OverflowError as error:
+            raise Declined("very long texts") from error
     if others.rows.num_rows != len(cells.overflow_rowids):
         raise Malformed("malformed page")
-    # Rows in the block come first, those that left it behind them: put each where it belongs.
+    # Rows that lie in the block come first, the others behind them: put each where it belongs.
     places = np.empty(len(cells.overflow), np.int64)
     places[~cells.overflow] = np.arange(rows.num_rows)
     places[cells.overflow] = np.arange(rows.num_rows, len(places))
     both = pa.concat_batches([rows, others.rows])
-    return Piece(both.take(places), others.unreadable)
+    return Piece(both.take(integer_array(places)), others.unreadable)
 
 
 def _slow_block(

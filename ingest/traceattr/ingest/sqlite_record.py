@@ -10,6 +10,7 @@ import pyarrow as pa
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from traceattr.ingest.arrow_arrays import binary_array, integer_array
 from traceattr.ingest.selection import ColumnType
 from traceattr.ingest.sqlite_btree import (
     Block,
@@ -281,7 +282,7 @@ def _array(values: _Values, field: Field, cells: Cells) -> pa.Array:
     if field.is_rowid and field.kind is ColumnType.INTEGER:
         if values.high != _NULL or cells.rowids is None:
             raise Malformed("malformed record")
-        return _integer_array(cells.rowids, None)
+        return integer_array(cells.rowids)
     if field.is_rowid:
         raise Declined(f"numbers in text column {field.name}")
     if field.kind is ColumnType.TEXT:
@@ -296,14 +297,14 @@ def _integers(values: _Values, name: str) -> pa.Array:
     if low == high and low in (_NULL, _ZERO, _ONE):
         if low == _NULL:
             return pa.nulls(len(types), pa.int64())
-        return _integer_array(np.full(len(types), low - _ZERO, np.int64), None)
+        return integer_array(np.full(len(types), low - _ZERO, np.int64))
     numbers = _words(values.data)[values.at]
     numbers.byteswap(inplace=True)
     numbers >>= _SHIFT_BITS[low] if low == high else _SHIFT_BITS[types]
     if low == _NULL or high >= _ZERO:
         constant = (types == _NULL) | (types >= _ZERO)
         np.copyto(numbers, types == _ONE, where=constant)
-    return _integer_array(numbers, types != _NULL if low == _NULL else None)
+    return integer_array(numbers, types != _NULL if low == _NULL else None)
 
 
 def _texts(values: _Values, name: str) -> pa.Array:
@@ -319,22 +320,7 @@ def _texts(values: _Values, name: str) -> pa.Array:
     source = np.repeat(values.at - offsets[:-1], lengths)
     source += np.arange(len(source))
     # A block is a few MiB at most, so that its texts fit 32-bit offsets.
-    buffers = [_bitmap(stored), _buffer(offsets.astype(np.int32)), _buffer(values.data[source])]
-    return pa.Array.from_buffers(pa.binary(), len(types), buffers)
-
-
-def _integer_array(numbers: Integers, valid: NDArray[np.bool_] | None) -> pa.Array:
-    # Not pa.array(): given a numpy array that imports pandas where it is installed, 0.4 s.
-    bitmap = None if valid is None else _bitmap(valid)
-    return pa.Array.from_buffers(pa.int64(), len(numbers), [bitmap, _buffer(numbers)])
-
-
-def _bitmap(valid: NDArray[np.bool_]) -> pa.Buffer:
-    return _buffer(np.packbits(valid, bitorder="little"))
-
-
-def _buffer(array: NDArray[np.generic]) -> pa.Buffer:
-    return pa.py_buffer(np.ascontiguousarray(array))
+    return binary_array(offsets, values.data[source], stored)
 
 
 def _widths(types: NDArray[np.unsignedinteger] | Integers) -> Integers | Bytes:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from traceattr.ingest.arrow_arrays import binary_array, integer_array
 from traceattr.ingest.selection import ColumnType, Piece, Selection
 
-# Enough rows to amortise the call; few enough that a column of long texts stays below the 2 GiB
-# that one Arrow binary array can hold.
 _FETCH_ROWS = 4096
 _UINT64 = 2**64
 _INT64_MAX = 2**63 - 1
@@ -68,18 +69,31 @@ def _pieces(
             rows = cursor.fetchmany(_FETCH_ROWS)
             if not rows:
                 return
-            piece = rows_to_arrow(rows, wanted)
-        yield piece
+            pieces = list(_split(rows, wanted))
+        yield from pieces
+
+
+def _split(rows: Sequence[tuple[Any, ...]], wanted: Selection) -> Iterator[Piece]:
+    """As `rows_to_arrow`, in as many pieces as very long texts need."""
+    try:
+        yield rows_to_arrow(rows, wanted)
+    except OverflowError:
+        half = len(rows) // 2
+        yield from _split(rows[:half], wanted)
+        yield from _split(rows[half:], wanted)
 
 
 def rows_to_arrow(rows: Sequence[tuple[Any, ...]], wanted: Selection) -> Piece:
     """Turn rows as libsqlite3 gives them, texts as bytes, into an Arrow batch.
 
     Args:
-        rows: At least one row, one value per column of `wanted`.
+        rows: One value per column of `wanted` each.
         wanted: The columns and their types.
+
+    Raises:
+        OverflowError: A column has 2 GiB of text or more.
     """
-    columns = zip(*rows, strict=True)
+    columns = zip(*rows, strict=True) if rows else [()] * len(wanted.names)
     arrays, unreadable = [], 0
     for values, kind in zip(columns, wanted.types, strict=True):
         array, lost = _column(values, kind)
@@ -89,12 +103,29 @@ def rows_to_arrow(rows: Sequence[tuple[Any, ...]], wanted: Selection) -> Piece:
 
 
 def _column(values: Sequence[Any], kind: ColumnType) -> tuple[pa.Array, int]:
-    plain, coerce = _KINDS[kind]
+    plain, coerce, to_array = _KINDS[kind]
     if set(map(type, values)) <= plain:
-        return pa.array(values, kind.arrow), 0
+        return to_array(values), 0
     coerced = [coerce(value) for value in values]
-    lost = coerced.count(None) - values.count(None)
-    return pa.array(coerced, kind.arrow), lost
+    return to_array(coerced), coerced.count(None) - values.count(None)
+
+
+def _integers(values: Sequence[int | None]) -> pa.Array:
+    if None not in values:
+        return integer_array(np.fromiter(values, np.int64, len(values)))
+    valid = _not_null(values)
+    numbers = np.fromiter((value or 0 for value in values), np.int64, len(values))
+    return integer_array(numbers, valid)
+
+
+def _texts(values: Sequence[bytes | None]) -> pa.Array:
+    offsets = np.zeros(len(values) + 1, np.int64)
+    np.cumsum([len(value or b"") for value in values], out=offsets[1:])
+    return binary_array(offsets, b"".join(filter(None, values)), _not_null(values))
+
+
+def _not_null(values: Sequence[object]) -> NDArray[np.bool_]:
+    return np.fromiter((value is not None for value in values), np.bool_, len(values))
 
 
 def _to_integer(value: Any) -> int | None:
@@ -121,10 +152,11 @@ def _to_bytes(value: Any) -> bytes | None:
     return value if value is None or isinstance(value, bytes) else str(value).encode()
 
 
-_Coercion = Callable[[Any], int | bytes | None]
-_KINDS: dict[ColumnType, tuple[frozenset[type], _Coercion]] = {
-    ColumnType.INTEGER: (frozenset({int, type(None)}), _to_integer),
-    ColumnType.TEXT: (frozenset({bytes, type(None)}), _to_bytes),
+_Coercion = Callable[[Any], Any]
+_ToArray = Callable[[Sequence[Any]], pa.Array]
+_KINDS: dict[ColumnType, tuple[frozenset[type], _Coercion, _ToArray]] = {
+    ColumnType.INTEGER: (frozenset({int, type(None)}), _to_integer, _integers),
+    ColumnType.TEXT: (frozenset({bytes, type(None)}), _to_bytes, _texts),
 }
 
 

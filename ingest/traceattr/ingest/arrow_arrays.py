@@ -1,0 +1,49 @@
+"""Arrow arrays from their buffers.
+
+Not through `pa.array`: whatever it is given, it first looks whether that is something of pandas,
+and so loads pandas where that is installed, which takes 0.4 s.
+"""
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+
+def integer_array(
+    numbers: NDArray[np.int64], valid: NDArray[np.bool_] | None = None
+) -> pa.Int64Array:
+    """An array of integers.
+
+    Args:
+        numbers: The values; those that are NULL may be anything.
+        valid: Which are not NULL; None when all are.
+    """
+    return pa.Array.from_buffers(pa.int64(), len(numbers), [_bitmap(valid), _buffer(numbers)])
+
+
+def binary_array(
+    offsets: NDArray[np.int64], data: NDArray[np.uint8] | bytes, valid: NDArray[np.bool_]
+) -> pa.BinaryArray:
+    """An array of byte strings.
+
+    Args:
+        offsets: Where each string starts in `data`, then where the last one ends.
+        data: The strings, one behind the other.
+        valid: Which are not NULL; the others have no bytes.
+
+    Raises:
+        OverflowError: There are more bytes than one such array can hold.
+    """
+    if offsets[-1] >= 2**31:
+        raise OverflowError(f"{offsets[-1]} bytes in one array")
+    content = pa.py_buffer(data) if isinstance(data, bytes) else _buffer(data)
+    buffers = [_bitmap(valid), _buffer(offsets.astype(np.int32)), content]
+    return pa.Array.from_buffers(pa.binary(), len(valid), buffers)
+
+
+def _bitmap(valid: NDArray[np.bool_] | None) -> pa.Buffer | None:
+    return None if valid is None else _buffer(np.packbits(valid, bitorder="little"))
+
+
+def _buffer(array: NDArray[np.generic]) -> pa.Buffer:
+    return pa.py_buffer(np.ascontiguousarray(array))
