@@ -34,14 +34,16 @@ def choose_window(connection: duckdb.DuckDBPyConnection, option: WindowOption) -
     """Return the window asked for, open ends at the first and last operation of any GPU.
 
     Raises:
-        OptionError: The window begins after the last operation or ends before the first.
+        OptionError: No work was recorded there.
     """
     row = connection.execute("SELECT min(start_ns), max(end_ns) FROM gpu_op").fetchone()
     assert row is not None
     first_ns, last_ns = row
     start_ns = first_ns if option[0] is None else option[0]
     end_ns = last_ns if option[1] is None else option[1]
-    if start_ns >= end_ns and option != (None, None):
+    if option != (None, None) and not (
+        start_ns < end_ns and start_ns < last_ns and end_ns > first_ns
+    ):
         raise OptionError(
             f"--window: nothing was recorded there (GPU work lies in {seconds(first_ns)}:"
             f"{seconds(last_ns)} s on the clock of the trace)"
