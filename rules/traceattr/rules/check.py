@@ -7,6 +7,7 @@ import duckdb
 
 from traceattr.errors import RuleError
 from traceattr.rules.kernel_name import normalise
+from traceattr.rules.pattern import has_nested_repetition
 from traceattr.rules.rule import Problem, Rule
 from traceattr.rules.rule_file import compile_pattern, read_rules
 
@@ -69,6 +70,8 @@ def _pattern_problems(rules: tuple[Rule, ...]) -> Iterator[Problem]:
                 continue
             if reason is not None:
                 yield _problem(rule, f"pattern is beyond RE2: {reason} (expected no look-around)")
+            if has_nested_repetition(rule.pattern):
+                yield _problem(rule, "pattern repeats a repetition (expected one level of * or +)")
 
 
 def _example_problems(rules: tuple[Rule, ...]) -> Iterator[Problem]:

@@ -113,9 +113,10 @@ class _Entry:
         )
 
     def problems(self) -> Iterator[Problem]:
-        """Yield what is wrong with the entry by itself; values only once the keys are right."""
-        wrong_shape = [*self._key_problems(), *self._type_problems()]
-        yield from wrong_shape or self._value_problems()
+        """Yield what is wrong with the entry by itself."""
+        yield from self._key_problems()
+        wrong_types = list(self._type_problems())
+        yield from wrong_types or self._value_problems()
 
     def _key_problems(self) -> Iterator[Problem]:
         for key in self.values:
@@ -136,12 +137,12 @@ class _Entry:
                 yield self._problem(key, "'matches' is not a list of names", 'matches = ["..."]')
 
     def _value_problems(self) -> Iterator[Problem]:
-        name, category = self.values["name"], self.values["category"]
+        name, category = self.values.get("name"), self.values.get("category")
         subcategory = self.values.get("subcategory")
-        known = SUBCATEGORIES.get(category)
-        if not _NAME.fullmatch(name):
+        known = SUBCATEGORIES.get(str(category))
+        if name is not None and not _NAME.fullmatch(name):
             yield self._problem("name", f"bad name {name!r}", "lower-case words joined by '-'")
-        if category not in RULE_CATEGORIES:
+        if category is not None and category not in RULE_CATEGORIES:
             expected = "one of " + ", ".join(RULE_CATEGORIES)
             yield self._problem("category", f"unknown category {category!r}", expected)
         if known and subcategory not in known:

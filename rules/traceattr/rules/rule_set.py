@@ -10,7 +10,7 @@ from pathlib import Path
 from traceattr.errors import RuleError
 from traceattr.rules.categories import UNCLASSIFIED
 from traceattr.rules.kernel_name import normalise
-from traceattr.rules.literals import required_literals
+from traceattr.rules.pattern import required_literals
 from traceattr.rules.rule import Classification, Rule
 from traceattr.rules.rule_file import compile_pattern, parse_rules
 

@@ -1,4 +1,4 @@
-"""Substrings a name must hold for a pattern to have a chance: the cheap test before the search."""
+"""What a pattern tells before it is searched: literals it needs, repetitions that could explode."""
 
 import re
 
@@ -24,6 +24,32 @@ def required_literals(pattern: str) -> _Literals:
     """
     tokens = _tokens(pattern)
     return _alternatives(tokens) if tokens else ()
+
+
+def has_nested_repetition(pattern: str) -> bool:
+    """Return whether a repeated group of ``pattern`` repeats something itself.
+
+    RE2 does not mind, but a backtracking engine may need exponential time on a long name.
+    """
+    inside = [False]
+    tokens = _tokens(pattern)
+    while tokens:
+        kind, text = tokens.pop()
+        if kind == "open":
+            inside.append(False)
+        elif kind == "close":
+            repeats = len(inside) > 1 and inside.pop()
+            if repeats and tokens and _is_unbounded(tokens[-1]):
+                return True
+            inside[-1] = inside[-1] or repeats
+        elif _is_unbounded((kind, text)):
+            inside[-1] = True
+    return False
+
+
+def _is_unbounded(token: tuple[str, str]) -> bool:
+    kind, text = token
+    return kind == "quantifier" and (text[0] in "*+" or text.rstrip("?").endswith(",}"))
 
 
 def _tokens(pattern: str) -> list[tuple[str, str]]:
