@@ -126,3 +126,19 @@ def test_no_csv_cell_is_a_formula(start: str) -> None:
 @given(TEXT)
 def test_html_entities_in_prose_are_not_decoded_twice(text: str) -> None:
     assert html.unescape(markdown_text(text)).count("<script>") == visible(text).count("<script>")
+
+
+@pytest.mark.parametrize("text", ["- a", "+ a", "1. a", "23) a", "# a", "> a", "---", "===", "* a"])
+def test_prose_in_a_list_begins_no_list_heading_quote_or_rule(text: str) -> None:
+    tokens = {token.type for token in rendered(f"- {markdown_text(text)}")}
+
+    assert tokens <= {
+        "bullet_list_open",
+        "list_item_open",
+        "paragraph_open",
+        "inline",
+        "paragraph_close",
+        "list_item_close",
+        "bullet_list_close",
+    }
+    assert [t.type for t in rendered(f"- {markdown_text(text)}")].count("bullet_list_open") == 1

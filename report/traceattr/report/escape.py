@@ -20,9 +20,16 @@ def _visible_character(character: str) -> str:
 
 def markdown_text(text: str) -> str:
     """Return ``text`` as prose for GitHub's Markdown: nothing in it formats, links or mentions."""
-    escaped = re.sub(r"([\\`*_{}\[\]()#+!|~$])", r"\\\1", visible(text))
+    escaped = re.sub(r"([\\`*_\[\]#!|~$])", r"\\\1", visible(text))
     escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    escaped = re.sub(r"^\s*([-+=]|\d+(?=[.)](\s|$)))", _list_marker_as_text, escaped)
     return _unlinked(escaped)
+
+
+def _list_marker_as_text(marker: re.Match[str]) -> str:
+    """Return what would begin a list, a rule or a heading, so that it does not."""
+    text = marker[0]
+    return f"{text}<!-- -->" if text[-1].isdigit() else f"{text[:-1]}\\{text[-1]}"
 
 
 def _unlinked(text: str) -> str:

@@ -59,7 +59,8 @@ def simulated_sentence(analysis: Analysis) -> str | None:
     """Return the warning that nothing here was measured, if so."""
     if analysis.trace.simulated is None:
         return None
-    return f"SIMULATED, not a measurement: {analysis.trace.simulated.rstrip('.')}."
+    what = analysis.trace.simulated.rstrip(".").removeprefix("simulated ")
+    return f"SIMULATED, not a measurement: {what}."
 
 
 _SAID_ABOVE = frozenset({"graph-mode", "graph-work-missing", "simulated"})

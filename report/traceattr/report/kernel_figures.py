@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from traceattr.attribution.analysis import Analysis, KernelTime
 from traceattr.report.figures import MICROSECONDS, Unit, count, unit_for
+from traceattr.rules.categories import SUBCATEGORIES
 
 NO_RULE = "-"
 TEXT_TITLES = ("category", "rule", "kernel")
@@ -31,8 +32,10 @@ def kernel_cells(kernel: KernelTime, unit: Unit) -> tuple[str, str, str, str]:
 
 
 def category_text(kernel: KernelTime) -> str:
-    """Return category and subcategory of a kernel."""
-    return f"{kernel.category}/{kernel.subcategory}" if kernel.subcategory else kernel.category
+    """Return the category, with the subcategory where reports split by it."""
+    if kernel.subcategory and kernel.category in SUBCATEGORIES:
+        return f"{kernel.category}/{kernel.subcategory}"
+    return kernel.category
 
 
 def kernels_title(analysis: Analysis, shown: int) -> str:

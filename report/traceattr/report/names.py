@@ -22,12 +22,15 @@ _LAUNCHER = 16
 _TELLING = 8
 """A wrapped name from this many characters on says more than what is wrapped around it."""
 
+_FUNCTOR = re.compile(r"(?i)functor|ops?$")
 _WORDS = tuple(map(re.compile, (r"[^\W_]\w*", r"[^\W_]+", r"[A-Z]+[a-z]*\d*|[a-z]+\d*|\d+")))
 _EMPTY_WORDS = frozenset({"void", "const"})
 _LONGEST_MARK = 32
 _LONGEST_WORD = 20
-_MOST_WORDS = 4
-"""What is added to alike labels: how long, in words of how many characters, and how many words."""
+_MOST_WORDS = 6
+_MOST_ALIKE = 40
+"""What is added to alike labels: how long, in words of how many characters, how many words; and
+up to how many names, as a number is as good for more."""
 
 
 def shorten(name: str, limit: int = LIMIT) -> str:
@@ -104,14 +107,13 @@ def _unwrapped(node: CppName, telling: int = _TELLING) -> CppName:
     """Return the innermost of wrappers that have one named argument each.
 
     A function with parameters is where a lambda was written, so it names the operation; it only
-    gives way to another function.  Elsewhere an inner name of ``telling`` characters will do, or
-    with 0, as below the first level, one longer than what is around it.
+    gives way to another function or to a functor.  Elsewhere an inner name of ``telling``
+    characters will do, or with 0, as below the first level, one longer than what is around it.
     """
     if len(node.arguments) == 1:
         inner = _unwrapped(node.arguments[0], telling)
-        if len(inner.name) >= (telling or len(node.name) + 1) and (
-            inner.is_function or not node.is_function
-        ):
+        gives_way = not node.is_function or inner.is_function or _FUNCTOR.search(inner.name)
+        if len(inner.name) >= (telling or len(node.name) + 1) and gives_way:
             return inner
     return replace(node, arguments=tuple(_unwrapped(a, 0) for a in node.arguments))
 
@@ -145,35 +147,45 @@ def _marked(label: str, mark: str, limit: int) -> str:
 
 def _marks(names: list[str]) -> list[str]:
     """Return for each name the few words that only some of the names have, or else its number."""
-    for choose in (_words_by_position, _words_by_presence):
-        for pattern in _WORDS:
+    for columns_of in (_columns_by_position, _columns_by_presence):
+        for pattern in _WORDS if len(names) <= _MOST_ALIKE else ():
             words = [[w for w in pattern.findall(name) if w not in _EMPTY_WORDS] for name in names]
-            marks = [_braced(each) for each in choose(words)]
-            if len(set(marks)) == len(names) and max(map(len, marks)) <= _LONGEST_MARK:
-                return marks
+            chosen = _telling_columns(columns_of(words), len(names))
+            told = [[w for w in row if w] for row in zip(*chosen, strict=True)]
+            if len(set(map(tuple, told))) == len(names) and all(map(_is_short, told)):
+                return [f"{{{','.join(row)}}}" if row else "" for row in told]
     return [f"#{number}" for number, _ in enumerate(names, start=1)]
 
 
-def _braced(words: list[str]) -> str:
-    return f"{{{','.join(cut(word, _LONGEST_WORD) for word in words)}}}" if words else ""
+def _is_short(words: list[str]) -> bool:
+    return sum(map(len, words)) + len(words) < _LONGEST_MARK and not any(
+        len(word) > _LONGEST_WORD for word in words
+    )
 
 
-def _words_by_position(words: list[list[str]]) -> list[list[str]]:
-    """Return the words at the first positions that tell all names apart, if they are aligned."""
-    chosen: list[int] = []
-    if len({len(each) for each in words}) == 1:
-        for position in range(len(words[0])):
-            with_this = {tuple(each[i] for i in (*chosen, position)) for each in words}
-            if len(with_this) > len({tuple(each[i] for i in chosen) for each in words}):
-                chosen.append(position)
-    return [[each[i] for i in chosen] for each in words]
+def _columns_by_position(words: list[list[str]]) -> list[tuple[str, ...]]:
+    """Return the first words of all names, their second words and so on, if they are aligned."""
+    return list(zip(*words, strict=True)) if len({len(each) for each in words}) == 1 else []
 
 
-def _words_by_presence(words: list[list[str]]) -> list[list[str]]:
-    """Return the fewest leading words that are not in every name and tell all names apart."""
-    common = set.intersection(*map(set, words))
-    special = [[word for word in dict.fromkeys(each) if word not in common] for each in words]
-    for most in range(1, _MOST_WORDS):
-        if len({tuple(each[:most]) for each in special}) == len(words):
-            return [each[:most] for each in special]
-    return special
+def _columns_by_presence(words: list[list[str]]) -> list[tuple[str, ...]]:
+    """Return for each word where it is present, and nothing for the names that lack it."""
+    present = [set(each) for each in words]
+    every = dict.fromkeys(word for each in words for word in each)
+    return [tuple(word if word in mine else "" for mine in present) for word in every]
+
+
+def _telling_columns(columns: list[tuple[str, ...]], names: int) -> list[tuple[str, ...]]:
+    """Return the few columns that together tell all names apart, in their order."""
+    chosen: set[int] = set()
+    apart = 1
+    while apart < names and len(chosen) < _MOST_WORDS:
+        scores = [
+            len(set(zip(*(columns[i] for i in sorted({*chosen, at})), strict=True)))
+            for at in range(len(columns))
+        ]
+        if max(scores, default=0) <= apart:
+            break
+        apart = max(scores)
+        chosen.add(scores.index(apart))
+    return [columns[at] for at in sorted(chosen)]

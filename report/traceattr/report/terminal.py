@@ -36,14 +36,14 @@ _GUTTER = 2
 """Blanks between two columns: one of padding and one that the box draws."""
 
 _NARROWEST = 40
+_LEAST_ROOM = 20
 _ROOMY = 40
-"""Columns for kernel names from which a list of kernels gets a column for rules."""
+"""Columns for kernel names: at least, and from which on rules get a column of their own."""
 
 Choice = tuple[tuple[int, ...], int]
 """Which columns of `kernel_titles` are kept if they leave so much room for names."""
 
 _IN_REPORT: tuple[Choice, ...] = (((0, 1, 2, 3), 40), ((0, 1, 3), 30), ((0, 3), 20), ((0,), 0))
-_IN_LIST: tuple[Choice, ...] = (((0, 1, 2, 3), 20), ((0, 1, 3), 20), ((0, 3), 20), ((0,), 0))
 
 Cells = tuple[str, ...]
 
@@ -92,10 +92,12 @@ def kernel_table_with_rules(kernels: Sequence[KernelTime], width: int) -> Table:
     wide = [(*row, rule) for row, rule in zip(_rows(kernels), rules, strict=True)]
     if width - _used(wide) >= _ROOMY:
         return _named_table(wide, _labels(kernels, width - _used(wide)))
-    rows = _fitting_rows(_rows(kernels), width, _IN_LIST)
+    below = [f"  by {rule}" for rule in rules[1:]]
+    least_room = max(_LEAST_ROOM, *map(len, below))
+    choices = [(kept, least_room) for kept, _ in _IN_REPORT]
+    rows = _fitting_rows(_rows(kernels), width, choices)
     names = _labels(kernels, width - _used(rows))
-    both = [f"{name}\n  by {rule}" for name, rule in zip(names, rules[1:], strict=True)]
-    return _named_table(rows, both)
+    return _named_table(rows, [f"{name}\n{rule}" for name, rule in zip(names, below, strict=True)])
 
 
 def _rows(kernels: Sequence[KernelTime]) -> list[Cells]:
