@@ -371,7 +371,15 @@ def test_a_malformed_schema_is_refused(tmp_path: Path) -> None:
         "UPDATE sqlite_master SET sql = 'CREATE TABLE nonsense(' WHERE name = 'StringIds'",
     )
 
-    assert refusal(path).startswith("damaged (malformed database schema (StringIds)")
+    assert refusal(path).startswith("the schema is damaged (malformed database schema (StringIds)")
+
+
+def test_a_malformed_name_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    path = write_export(tmp_path / "a.sqlite")
+    content = path.read_bytes().replace(b"CREATE TABLE StringIds", b"CREATE TABLF \xfftringIds")
+    path.write_bytes(content)
+
+    assert refusal(path).startswith("the schema is damaged (")
 
 
 def test_a_damaged_first_page_is_refused(tmp_path: Path) -> None:
@@ -380,7 +388,7 @@ def test_a_damaged_first_page_is_refused(tmp_path: Path) -> None:
     content[100:4096] = b"\xff" * 3996
     path.write_bytes(content)
 
-    assert refusal(path).startswith("damaged (")
+    assert refusal(path).startswith("the schema is damaged (")
 
 
 def test_a_file_being_written_is_refused(tmp_path: Path) -> None:

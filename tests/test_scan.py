@@ -196,6 +196,34 @@ def test_a_file_that_changes_during_a_scan_is_an_error(tmp_path: Path) -> None:
     assert scan.failure is caught.value
 
 
+def test_a_file_that_vanishes_before_a_scan_is_an_error(tmp_path: Path) -> None:
+    path = write_export(tmp_path / "a.sqlite")
+
+    with open_export(path) as export:
+        scan = scan_table(export, "other", {"start": INTEGER})
+        path.unlink()
+
+        with pytest.raises(ExportError, match="cannot be read") as caught:
+            scan.batches.read_all()
+
+    assert scan.failure is caught.value
+
+
+def test_a_file_that_gets_locked_before_a_scan_is_an_error(tmp_path: Path) -> None:
+    path = write_export(tmp_path / "a.sqlite")
+
+    with (
+        open_export(path) as export,
+        closing(sqlite3.connect(path, isolation_level=None)) as writer,
+    ):
+        writer.execute("PRAGMA journal_mode = MEMORY")
+        writer.execute("BEGIN EXCLUSIVE")
+        scan = scan_table(export, "other", {"start": INTEGER})
+
+        with pytest.raises(ExportError, match="locked by another process"):
+            scan.batches.read_all()
+
+
 def test_a_scan_that_is_never_pulled_leaves_nothing_open(tmp_path: Path) -> None:
     path = write_export(tmp_path / "a.sqlite")
 

@@ -85,6 +85,19 @@ class Export:
             )
 
 
+def sqlite_failure(path: Path, part: str, error: Exception) -> ExportError:
+    """What to tell the user when SQLite could not read a part of the file, such as "table x"."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR):
+        return ExportError(f"{path}: cannot be read ({error})")
+    if code == sqlite3.SQLITE_BUSY:
+        return ExportError(
+            f"{path}: locked by another process; wait for the nsys export that writes it to end "
+            "(on a file system without locks: copy the file to a local disk)"
+        )
+    return ExportError(f"{path}: {part} is damaged ({error}); {export_format.export_again(path)}")
+
+
 @contextmanager
 def open_export(path: Path) -> Iterator[Export]:
     """Check that a file is an nsys SQLite export that can be read, and open it.
@@ -182,15 +195,21 @@ def _copy_with_log(path: Path, database: Path, copy: Path) -> Path:
     """
     log = _sibling(database, "-wal")
     before = _stamp(database), _stamp(log)
-    shutil.copyfile(database, copy)
-    shutil.copyfile(log, _sibling(copy, "-wal"))
+    try:
+        shutil.copyfile(database, copy)
+        shutil.copyfile(log, _sibling(copy, "-wal"))
+    except OSError as error:
+        raise ExportError(
+            f"{path}: has a write-ahead log and could not be copied to {copy.parent} "
+            f"({error.strerror}); make room there or set TMPDIR to another directory"
+        ) from error
     if (_stamp(database), _stamp(log)) != before:
         raise ExportError(f"{path}: being written by another process; wait for it to end")
     try:
         with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode = DELETE").fetchall()
     except sqlite3.Error as error:
-        raise ExportError(f"{path}: {_damage(path, error)}") from error
+        raise sqlite_failure(path, "the write-ahead log", error) from error
     return copy
 
 
@@ -199,16 +218,9 @@ def _tables(path: Path, uri: str) -> Mapping[str, tuple[str, ...]]:
     try:
         with closing(_connect(uri)) as connection:
             rows = connection.execute(_TABLES_SQL).fetchall()
-    except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-            raise ExportError(f"{path}: {_damage(path, error)}") from error
-        raise ExportError(
-            f"{path}: locked by another process; wait for the nsys export that writes it to end "
-            "(on a file system without locks: copy the file to a local disk)"
-        ) from error
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        # SQLite's message quotes the malformed name, which need not be UTF-8 either.
-        raise ExportError(f"{path}: {_damage(path, error)}") from error
+        # SQLite's message quotes a malformed name, which need not be UTF-8 either.
+        raise sqlite_failure(path, "the schema", error) from error
     tables: dict[str, tuple[str, ...]] = {}
     for table, column in rows:
         tables[table] = (*tables.get(table, ()), column)
@@ -259,10 +271,6 @@ def _foreign(path: Path, tables: Collection[str]) -> str:
         f"an SQLite database, but not an nsys export (no StringIds or CUPTI tables; it has: {some})"
         f"; to make one: {export_format.export_first(path)}"
     )
-
-
-def _damage(path: Path, error: Exception) -> str:
-    return f"damaged ({error}); {export_format.export_again(path)}"
 
 
 def _uri(database: Path, header: bytes) -> str:

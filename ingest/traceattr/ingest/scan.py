@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from traceattr.errors import ExportError
-from traceattr.ingest import export_format
-from traceattr.ingest.export import Export
+from traceattr.ingest.export import Export, sqlite_failure
 from traceattr.ingest.selection import ColumnType, Piece, Selection, select
 from traceattr.ingest.sqlite_btree import Damaged, Declined
 from traceattr.ingest.sqlite_pages import find_pages, read_pages
@@ -114,12 +113,12 @@ def _watched(
                 progress.reason = progress.reason or piece.declined
             yield piece.rows
         export.check_unchanged()
-    except (sqlite3.Error, Damaged) as error:
-        progress.failure = ExportError(
-            f"{export.path}: table {table} is damaged ({error}); "
-            f"{export_format.export_again(export.path)}"
-        )
-        raise progress.failure from error
     except ExportError as error:
         progress.failure = error
         raise
+    except (sqlite3.DatabaseError, Damaged) as error:
+        progress.failure = sqlite_failure(export.path, f"table {table}", error)
+        raise progress.failure from error
+    except OSError as error:
+        progress.failure = ExportError(f"{export.path}: cannot be read ({error.strerror})")
+        raise progress.failure from error

@@ -15,6 +15,7 @@ from traceattr.ingest.arrow_arrays import binary_array, integer_array
 from traceattr.ingest.selection import ColumnType, Piece, Selection
 
 _FETCH_ROWS = 4096
+_NONE = np.array(None, np.object_)
 _UINT64 = 2**64
 _INT64_MAX = 2**63 - 1
 _INTEGER_TEXT = re.compile(rb"\s*[+-]?[0-9]{1,20}\s*")
@@ -113,19 +114,22 @@ def _column(values: Sequence[Any], kind: ColumnType) -> tuple[pa.Array, int]:
 def _integers(values: Sequence[int | None]) -> pa.Array:
     if None not in values:
         return integer_array(np.fromiter(values, np.int64, len(values)))
-    valid = _not_null(values)
-    numbers = np.fromiter((value or 0 for value in values), np.int64, len(values))
-    return integer_array(numbers, valid)
+    objects, valid = _objects(values)
+    objects[~valid] = 0
+    return integer_array(objects.astype(np.int64), valid)
 
 
 def _texts(values: Sequence[bytes | None]) -> pa.Array:
+    objects, valid = _objects(values)
     offsets = np.zeros(len(values) + 1, np.int64)
-    np.cumsum([len(value or b"") for value in values], out=offsets[1:])
-    return binary_array(offsets, b"".join(filter(None, values)), _not_null(values))
+    offsets[1:][valid] = np.fromiter(map(len, objects[valid]), np.int64)
+    return binary_array(np.cumsum(offsets), b"".join(objects[valid]), valid)
 
 
-def _not_null(values: Sequence[object]) -> NDArray[np.bool_]:
-    return np.fromiter((value is not None for value in values), np.bool_, len(values))
+def _objects(values: Sequence[object]) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
+    """The values as they are, and which of them are not None."""
+    objects = np.fromiter(values, np.object_, len(values))
+    return objects, np.not_equal(objects, _NONE).astype(np.bool_)
 
 
 def _to_integer(value: Any) -> int | None:
