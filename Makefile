@@ -2,7 +2,6 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCE_ROOTS := attribution cli ingest report rules
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: help
@@ -42,13 +41,13 @@ check: $(VENV)/.dev  ## Check layout, style, imports, SQL, types, docs and cover
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint --disable-progress-bar attribution ingest
 	$(BIN)/mypy
-	$(BIN)/cog --check -r README.md docs/*.md
+	$(BIN)/python -m cogapp --check README.md docs/*.md
 	$(BIN)/traceattr rules check rules/traceattr/rules/sglang.toml
 
 .PHONY: golden
 golden: $(VENV)/.dev  ## Rewrite tests/golden and the generated docs (review the diff)
 	$(BIN)/python -m pytest --update-golden
-	$(BIN)/cog -r README.md docs/*.md
+	$(BIN)/python -m cogapp -r README.md docs/*.md
 
 .PHONY: traces
 traces: $(VENV)/.dev  ## Rewrite the bundled sample trace

@@ -1,1 +1,59 @@
 """The command line; it parses arguments, calls one function and prints its result."""
+
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from traceattr.cli.kernels import kernels
+from traceattr.cli.report import report
+from traceattr.cli.rules import app as rules
+from traceattr.errors import TraceattrError
+
+
+class _ErrorsOnOneLine(TyperGroup):
+    """Print our own errors as one line on stderr; let bugs keep their traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except TraceattrError as error:
+            typer.echo(f"error: {printable(str(error))}", err=True)
+            raise typer.Exit(2) from error
+
+
+app = typer.Typer(
+    cls=_ErrorsOnOneLine,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def printable(text: str) -> str:
+    """Return text on one line, with control characters made visible: file names are data too."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        typer.echo(f"traceattr {version('traceattr')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Say where the GPU time of an SGLang server goes, from an Nsight Systems trace."""
+
+
+app.command()(report)
+app.command()(kernels)
+app.add_typer(rules, name="rules")

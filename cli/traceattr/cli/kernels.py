@@ -1,0 +1,46 @@
+"""``traceattr kernels``."""
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from traceattr.cli.load import load_analysis
+from traceattr.cli.options import (
+    ForceOption,
+    OutputOption,
+    RulesOption,
+    TraceArgument,
+    WindowOption,
+)
+from traceattr.cli.output import check_output, use_color, width, write_output
+from traceattr.report.render import ReportFormat
+from traceattr.rules.categories import UNCLASSIFIED
+
+
+def kernels(
+    trace: TraceArgument,
+    unclassified: Annotated[
+        bool, typer.Option("--unclassified", help="Only kernels that no rule matches.")
+    ] = False,
+    format_: Annotated[ReportFormat, typer.Option("--format", help="What to print.")] = (
+        ReportFormat.TERMINAL
+    ),
+    window: WindowOption = "",
+    rules: RulesOption = None,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """List the kernels with their category, the rule that decided it, count and time.
+
+    Example: traceattr kernels trace.sqlite --unclassified
+    """
+    from traceattr.report.kernels import render_kernels
+
+    check_output(output, force=force)
+    analysis = load_analysis(trace, rules=rules, window=window)
+    if unclassified:
+        kept = tuple(k for k in analysis.kernels if k.category == UNCLASSIFIED)
+        analysis = replace(analysis, kernels=kept)
+    text = render_kernels(analysis, format_, width=width(output), color=use_color(output))
+    write_output(text, output)

@@ -1,0 +1,36 @@
+"""``traceattr report``."""
+
+from typing import Annotated
+
+import typer
+
+from traceattr.cli.load import load_analysis
+from traceattr.cli.options import (
+    ForceOption,
+    OutputOption,
+    RulesOption,
+    TraceArgument,
+    WindowOption,
+)
+from traceattr.cli.output import check_output, use_color, width, write_output
+from traceattr.report.render import ReportFormat, render
+
+
+def report(
+    trace: TraceArgument,
+    format_: Annotated[ReportFormat, typer.Option("--format", help="What to print.")] = (
+        ReportFormat.TERMINAL
+    ),
+    window: WindowOption = "",
+    rules: RulesOption = None,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """Print where each GPU's time went.
+
+    Example: traceattr report trace.sqlite --format markdown -o report.md
+    """
+    check_output(output, force=force)
+    analysis = load_analysis(trace, rules=rules, window=window)
+    text = render(analysis, format_, width=width(output), color=use_color(output))
+    write_output(text, output)

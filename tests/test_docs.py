@@ -1,0 +1,65 @@
+"""Promises of the documentation."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from tests.documents import COMMANDS
+from traceattr.cli import app
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+
+
+def commands() -> set[tuple[str, ...]]:
+    """Return every command of the application, however deep."""
+    found: set[tuple[str, ...]] = set()
+
+    def visit(path: tuple[str, ...], group: typer.core.TyperGroup) -> None:
+        found.add(path)
+        for name, command in group.commands.items():
+            if isinstance(command, typer.core.TyperGroup):
+                visit((*path, name), command)
+            else:
+                found.add((*path, name))
+
+    root = typer.main.get_command(app)
+    assert isinstance(root, typer.core.TyperGroup)
+    visit((), root)
+    return found
+
+
+def test_every_command_is_in_the_reference() -> None:
+    assert commands() == set(COMMANDS)
+
+
+def test_generated_parts_are_up_to_date() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "cogapp", "--check", *map(str, PAGES)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+
+    assert result.returncode == 0, f"run make golden and review the diff\n{result.stdout}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_to_files(page: Path) -> None:
+    import re
+
+    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert missing == []
+
+
+def test_every_page_is_linked_from_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    linked = readme + (ROOT / "traces" / "README.md").read_text(encoding="utf-8")
+
+    assert [page.name for page in PAGES[1:] if page.name not in linked] == []
