@@ -1,3 +1,5 @@
+from pathlib import Path
+
 from traceattr.rules.check import check_rules
 from traceattr.rules.rule_set import SHIPPED, decode, shipped_rules
 
@@ -20,6 +22,15 @@ def test_the_shipped_rules_have_no_problem() -> None:
 
     assert found == ()
     assert len(rules) > 100
+
+
+def test_the_documented_example_has_no_problem() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "rules.md").read_text(encoding="utf-8")
+    example = page.partition("```toml\n")[2].partition("```")[0]
+
+    rules, found = check_rules(example, "rules.md")
+
+    assert (len(rules), found) == (1, ())
 
 
 def test_a_good_file_has_no_problem() -> None:
