@@ -109,9 +109,15 @@ def test_the_second_line_says_when_launched_graphs_left_nothing() -> None:
 
 
 def test_a_simulated_trace_is_called_so() -> None:
+    by_us = two_gpus()
+    by_us = replace(by_us, trace=replace(by_us.trace, simulated="simulated by traceattr, seed 7."))
+
     assert simulated_sentence(one_gpu()) is None
     assert simulated_sentence(two_gpus()) == (
-        "SIMULATED, not a measurement: Qwen3.6-27B, TP2, 3-step MTP on A6000, seed 7."
+        "SIMULATED: Qwen3.6-27B, TP2, 3-step MTP on A6000, seed 7; this is not a measurement."
+    )
+    assert simulated_sentence(by_us) == (
+        "SIMULATED by traceattr, seed 7; this is not a measurement."
     )
 
 

@@ -131,7 +131,7 @@ def test_a_long_list_of_kernels_is_shortened_and_says_so() -> None:
 
 
 def test_many_warnings_still_leave_the_report_postable() -> None:
-    warnings = tuple(Notice(f"code-{n}", f"{n} {'x' * 100}") for n in range(2_000))
+    warnings = tuple(Notice(f"code-{n}", f"{n} {'x' * 9_999}") for n in range(2_000))
 
     text = markdown(analysis(gpu_time(0, [category("gdn", 5)], idle()), warnings=warnings))
 

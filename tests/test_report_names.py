@@ -177,3 +177,8 @@ def test_a_cut_name_keeps_both_ends() -> None:
     assert cut("abcdefghijklmnopqrstuvwxyz", 13) == "abcdef...wxyz"
     assert cut("abc", 3) == "abc"
     assert cut("abcdef", 2) == ".."
+
+
+def test_a_cut_name_keeps_its_arguments_whole_if_there_is_room() -> None:
+    assert cut("vectorized_elementwise_kernel<log_cuda>", 30) == "vectorized_elemen...<log_cuda>"
+    assert cut("reduce_kernel<some_very_long_functor>", 30) == "reduce_kernel<som...g_functor>"

@@ -59,8 +59,9 @@ def simulated_sentence(analysis: Analysis) -> str | None:
     """Return the warning that nothing here was measured, if so."""
     if analysis.trace.simulated is None:
         return None
-    what = analysis.trace.simulated.rstrip(".").removeprefix("simulated ")
-    return f"SIMULATED, not a measurement: {what}."
+    what = analysis.trace.simulated.rstrip(".")
+    by = what.removeprefix("simulated ")
+    return f"SIMULATED{':' if by == what else ''} {by}; this is not a measurement."
 
 
 _SAID_ABOVE = frozenset({"graph-mode", "graph-work-missing", "simulated"})

@@ -20,7 +20,7 @@ from traceattr.report.kernel_figures import (
     kernels_title,
 )
 from traceattr.report.layout import Columns, layouts, legend
-from traceattr.report.names import label_names
+from traceattr.report.names import cut, label_names
 from traceattr.report.provenance import diagnostic_text, provenance, provenance_line
 from traceattr.report.unclassified import unclassified_kernels, unclassified_sentence
 
@@ -31,6 +31,9 @@ MOST_KERNELS = 100
 MOST_UNCLASSIFIED = 5
 MOST_NOTICES = 10
 """Kernels in the collapsed list, unclassified names above it, and warnings."""
+
+LONGEST_NOTICE = 500
+"""Characters of a warning, as nsys may quote whole logs."""
 
 _METHOD = (
     "Each instant of a GPU belongs to exactly one row. Where operations overlap, compute owns it "
@@ -111,17 +114,14 @@ def _breakdown_row(line: Line, columns: Columns) -> tuple[str, ...]:
 
 
 def _notices(analysis: Analysis) -> Iterator[str]:
-    notices = [markdown_sentence(notice.text) for notice in notices_below(analysis)]
-    notices += [
-        f"nsys {markdown_text(diagnostic_text(diagnostic))}"
-        for diagnostic in analysis.trace.diagnostics
-    ]
-    for notice in notices[:MOST_NOTICES]:
-        yield f"- {notice}"
-    if len(notices) > MOST_NOTICES:
-        more = counted(len(notices) - MOST_NOTICES, "more warning")
+    texts = [notice.text for notice in notices_below(analysis)]
+    texts += [f"nsys {diagnostic_text(diagnostic)}" for diagnostic in analysis.trace.diagnostics]
+    for text in texts[:MOST_NOTICES]:
+        yield f"- {markdown_sentence(cut(text, LONGEST_NOTICE))}"
+    if len(texts) > MOST_NOTICES:
+        more = counted(len(texts) - MOST_NOTICES, "more warning")
         yield f"- {more}: `traceattr report --format json`"
-    if notices:
+    if texts:
         yield ""
 
 

@@ -65,14 +65,18 @@ def label_names(names: Iterable[str], limit: int = LIMIT) -> dict[str, str]:
 
 
 def cut(text: str, limit: int) -> str:
-    """Return ``text`` with an ellipsis inside if it is too long; both ends tell kernels apart."""
+    """Return ``text`` with an ellipsis inside if it is too long; both ends tell kernels apart.
+
+    Template arguments are kept whole where that leaves a few characters of the name before them.
+    """
     if len(text) <= limit:
         return text
-    if limit <= len(ELLIPSIS):
+    room = limit - len(ELLIPSIS)
+    if room <= 0:
         return ELLIPSIS[:limit]
-    tail = (limit - len(ELLIPSIS)) * 2 // 5
-    head = limit - len(ELLIPSIS) - tail
-    return text[:head] + ELLIPSIS + text[len(text) - tail :]
+    arguments = len(text) - text.find("<") if "<" in text else limit
+    tail = arguments if room - arguments >= _TELLING else room * 2 // 5
+    return text[: room - tail] + ELLIPSIS + text[len(text) - tail :]
 
 
 def _with_scope(parsed: CppName) -> CppName:
@@ -147,9 +151,9 @@ def _marked(label: str, mark: str, limit: int) -> str:
 
 def _marks(names: list[str]) -> list[str]:
     """Return for each name the few words that only some of the names have, or else its number."""
-    for columns_of in (_columns_by_position, _columns_by_presence):
-        for pattern in _WORDS if len(names) <= _MOST_ALIKE else ():
-            words = [[w for w in pattern.findall(name) if w not in _EMPTY_WORDS] for name in names]
+    for pattern in _WORDS if len(names) <= _MOST_ALIKE else ():
+        words = [[w for w in pattern.findall(name) if w not in _EMPTY_WORDS] for name in names]
+        for columns_of in (_columns_by_position, _columns_by_presence):
             chosen = _telling_columns(columns_of(words), len(names))
             told = [[w for w in row if w] for row in zip(*chosen, strict=True)]
             if len(set(map(tuple, told))) == len(names) and all(map(_is_short, told)):

@@ -4,6 +4,7 @@ from collections import Counter
 
 from traceattr.attribution.analysis import Analysis, Diagnostic, Gpu, TraceFacts
 from traceattr.report.figures import count, duration, rate
+from traceattr.report.names import LIMIT, cut
 
 _UNKNOWN = "not in this trace"
 _HASH_CHARACTERS = 12
@@ -87,7 +88,7 @@ def identity_text(gpu: Gpu) -> str:
     """Return whose GPU this is: two processes may both call theirs device 0."""
     rank = f"rank {gpu.rank} by {gpu.rank_from}, " if gpu.rank is not None else ""
     pid = f", pid {gpu.pid}" if gpu.pid is not None else ""
-    process = f" {gpu.process}" if gpu.process else ""
+    process = f" {cut(gpu.process, LIMIT)}" if gpu.process else ""
     return f"{rank}device {gpu.device_id}{pid}{process}"
 
 
