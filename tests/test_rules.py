@@ -115,6 +115,7 @@ def test_every_category_has_a_group() -> None:
         ("f<(unsigned int)8, (int)-1>", "f<8u, -1>"),
         ("f<(a::b::Kind)2>", "f<(Kind)2>"),
         ("void <unnamed>::f(int)", "void (anonymous namespace)::f(int)"),
+        ("void _GLOBAL__N__ef64_7_topk_cu_e84b::f(int)", "f(int)"),
         ("f<g<h<int> > >", "f<g<h<int>>>"),
         ("std::enable_if<!T7, void>::type a::f<int>", "a::f<int>"),
     ],

@@ -3,14 +3,15 @@
 import re
 
 _MANGLED = "_Z"
-_ANONYMOUS_MANGLED = "_GLOBAL__N_"
+_FILE_NAMESPACES_MANGLED = ("_GLOBAL__N_", "_INTERNAL_")
 _BOOLEANS = (("(bool)1", "true"), ("(bool)0", "false"))
 _CAST = re.compile(r"\((?:unsigned |signed )?(?:char|short|int|long long|long|size_t)\)(?=-?\d)")
 _ENUM_CAST = re.compile(r"\((?:\w+::)*(\w+)\)(?=-?\d)")
 _INTEGER_SUFFIX = re.compile(r"\b(\d+)(?:ul{0,2}|ll?)\b")
 _CLOSING = re.compile(r"> (?=>)")
+_FILE_NAMESPACE = re.compile(r"_(?:GLOBAL__N_|INTERNAL_)\w*::")
 _ANONYMOUS = ("<unnamed>::", "(anonymous namespace)::", "{anonymous}::")
-_RETURN_TYPE = re.compile(r"(?:void|(?:typename )?std::enable_if<[^>]*>::type) (?=\S)")
+_RETURN_TYPE = re.compile(r"(?:void|(?:typename )?std::enable_if<.*?>::type) (?=\S)")
 _MANGLED_TOKEN = re.compile(r"L[a-z]n?\d+E|S[0-9A-Z]*_|T\d*_|(\d+)(?=[A-Za-z_])|.", re.DOTALL)
 
 
@@ -27,6 +28,7 @@ def normalise(name: str) -> str:
         return _identifiers(name)
     for anonymous in _ANONYMOUS:
         name = name.replace(anonymous, "")
+    name = _FILE_NAMESPACE.sub("", name)
     for cast, literal in _BOOLEANS:
         name = name.replace(cast, literal)
     name = _ENUM_CAST.sub(r"\1=", _CAST.sub("", name))
@@ -48,7 +50,7 @@ def _identifiers(mangled: str) -> str:
         if token[1]:
             identifier = mangled[position : position + int(token[1][:4])]
             position += len(identifier)
-            if identifier.startswith(_ANONYMOUS_MANGLED):
+            if identifier.startswith(_FILE_NAMESPACES_MANGLED):
                 continue
             parts += ["::" if after_identifier else " ", identifier]
         elif after_identifier and token[0] == "I":
