@@ -47,7 +47,7 @@ class TestList:
     def test_shows_the_rules_in_the_order_they_are_tried(self, rules_file: Path) -> None:
         lines = run("list", "--rules", rules_file).stdout.splitlines()
 
-        assert lines[0].split() == ["#", "rule", "category", "subcategory", "examples", "pattern"]
+        assert lines[0].split() == ["#", "rule", "category", "subcategory", "names", "pattern"]
         assert lines[1].split()[:5] == ["1", "my-attention", "attention", "mine", "1"]
         assert lines[2].split()[:4] == ["2", "my-attention-again", "norm", "1"]
 
@@ -59,7 +59,7 @@ class TestList:
 
     def test_fits_the_terminal(self) -> None:
         wide = run("list", columns=120).stdout.splitlines()
-        narrow = run("list", "--category", "comm").stdout.splitlines()
+        narrow = run("list", columns=80).stdout.splitlines()
 
         assert max(map(len, wide)) <= 120
         assert max(map(len, narrow)) <= 80

@@ -148,7 +148,7 @@ def _tsv(classified: Iterable[tuple[str, "Classification"]]) -> str:
 
 def _table(rules: list[tuple[int, "Rule"]], width: int) -> str:
     """Return one line for each numbered rule; the pattern takes what ``width`` leaves."""
-    rows = [("#", "rule", "category", "subcategory", "examples", "pattern")]
+    rows = [("#", "rule", "category", "subcategory", "names", "pattern")]
     for number, rule in rules:
         examples = str(len(rule.matches))
         subcategory = rule.subcategory or ""
