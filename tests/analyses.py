@@ -70,11 +70,16 @@ def gpu_time(
 
 
 def kernel(
-    name: str, category: str, total_ns: int, operations: int = 1, rule: str | None = None
+    name: str,
+    category: str,
+    total_ns: int,
+    operations: int = 1,
+    rule: str | None = None,
+    gpus: int = 1,
 ) -> KernelTime:
     sub = "custom" if category == "comm" else None
     return KernelTime(
-        name, category, sub, rule, operations, total_ns, total_ns // max(operations, 1)
+        name, category, sub, rule, gpus, operations, total_ns, total_ns // max(operations, 1)
     )
 
 
@@ -120,15 +125,18 @@ SIGMOID = (
     "(instance 1)], std::array<char *, (unsigned long)2>>(int, T2, T3)"
 )
 RMS_NORM = "void flashinfer::norm::RMSNormKernel<(unsigned int)8, __nv_bfloat16>(T2 *, T2 *)"
+RECURRENCE = "fused_sigmoid_gating_delta_rule_update_kernel"
 NASTY = "evil|kernel`<b>bold</b>` @everyone #1\n\x1b[31mred <script>alert(1)</script>"
 
-KERNELS = [
-    kernel(GEMM, "weight_gemm", 1_932_400_000, 32_000, "cublas-gemm"),
-    kernel(REDUCE, "comm", 260_000_000, 12_800, "custom-all-reduce"),
-    kernel("fused_sigmoid_gating_delta_rule_update_kernel", "gdn", 96_000_000, 4_800, "gdn"),
-    kernel(RMS_NORM, "norm", 31_000_000, 9_600, "rms-norm"),
-    kernel(SIGMOID, "elementwise", 4_100_000, 1_600, "aten"),
-]
+
+def decode_kernels(gpus: int = 1) -> list[KernelTime]:
+    return [
+        kernel(GEMM, "weight_gemm", 966_200_000 * gpus, 16_000 * gpus, "cublas-gemm", gpus),
+        kernel(REDUCE, "comm", 130_000_000 * gpus, 6_400 * gpus, "custom-all-reduce", gpus),
+        kernel(RECURRENCE, "gdn", 48_000_000 * gpus, 2_400 * gpus, "gdn", gpus),
+        kernel(RMS_NORM, "norm", 15_500_000 * gpus, 4_800 * gpus, "rms-norm", gpus),
+        kernel(SIGMOID, "elementwise", 2_050_000 * gpus, 800 * gpus, "aten", gpus),
+    ]
 
 
 def decode_categories(gemm_ns: int) -> list[CategoryTime]:
@@ -150,7 +158,9 @@ def decode_categories(gemm_ns: int) -> list[CategoryTime]:
 
 def one_gpu() -> Analysis:
     gaps = idle(in_graph=9_000_000, between=16_250_000, outside=1_000, edge=2_000_000)
-    return analysis(gpu_time(0, decode_categories(1_000_000_000), gaps, 250_000), kernels=KERNELS)
+    return analysis(
+        gpu_time(0, decode_categories(1_000_000_000), gaps, 250_000), kernels=decode_kernels()
+    )
 
 
 def two_gpus() -> Analysis:
@@ -159,7 +169,7 @@ def two_gpus() -> Analysis:
     return analysis(
         gpu_time(0, decode_categories(965_300_000), fast, 200_000),
         gpu_time(1, decode_categories(969_800_000), slow, 200_000),
-        kernels=KERNELS,
+        kernels=decode_kernels(2),
         simulated="Qwen3.6-27B, TP2, 3-step MTP on A6000, seed 7",
     )
 
@@ -169,7 +179,7 @@ def eight_gpus() -> Analysis:
     for number in range(8):
         gaps = idle(in_graph=9_000_000 - number, between=15_000_000 + number)
         times.append(gpu_time(number, decode_categories(900_000_000), gaps, 200_000))
-    return analysis(*times, kernels=KERNELS)
+    return analysis(*times, kernels=decode_kernels(8))
 
 
 def graph_mode() -> Analysis:
@@ -186,7 +196,7 @@ def graph_mode() -> Analysis:
         )
         for number in range(2)
     ]
-    kernels = [kernel("_topk_topp_kernel", "sampling", 8_000_000, 150, "sampling")]
+    kernels = [kernel("_topk_topp_kernel", "sampling", 8_000_000, 150, "sampling", 2)]
     return analysis(*per_gpu, graph_trace="graph", kernels=kernels)
 
 

@@ -27,7 +27,7 @@ def test_a_terminal_shows_rules_and_whole_figures_in_any_width(width: int) -> No
     text = render_kernels(two_gpus(), ReportFormat.TERMINAL, width=width, color=False)
 
     assert max(map(len, text.splitlines())) <= width
-    assert "1,932.400" in text
+    assert "966.200" in text
     assert "custom-all-reduce" in text
 
 
@@ -65,4 +65,4 @@ def test_no_cell_of_the_csv_is_a_formula() -> None:
 
     text = render_kernels(made, ReportFormat.CSV, width=80, color=False)
 
-    assert text.splitlines()[1] == "gdn,,'-x,1,5,5,'=1+1"
+    assert text.splitlines()[1] == "gdn,,'-x,1,1,5,5,'=1+1"

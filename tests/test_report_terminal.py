@@ -77,8 +77,8 @@ def test_a_wider_terminal_shows_a_share_for_each_of_eight_gpus() -> None:
 def test_figures_are_never_cut_in_a_narrow_terminal() -> None:
     text = plain(one_gpu(), 40)
 
-    assert "1,932.400  ampere_bf16" in text
-    assert "32,000" not in text
+    assert "966.200  ampere_bf16" in text
+    assert "16,000" not in text
 
 
 def test_unclassified_names_are_shown_and_the_rest_counted() -> None:

@@ -154,15 +154,16 @@ class CategoryTime:
 
 @dataclass(frozen=True, slots=True)
 class KernelTime:
-    """One kernel name, over all GPUs.
+    """One kernel name.  Ranks run the same kernels, so times are shown per GPU, never added up.
 
     Attributes:
         name: Demangled name, or the short one where the trace has no other.
         category: Its category.
         subcategory: Its subcategory, if the rule names one.
         rule: Name of the rule that won, None for unclassified.
-        operations: Number of launches that touch the window.
-        total_ns: Sum of durations inside the window.
+        gpus: Number of GPUs that ran it in the window.
+        operations: Launches that touch the window, on all these GPUs.
+        total_ns: Sum of durations inside the window, on all these GPUs.
         median_ns: Median duration of a whole launch.
     """
 
@@ -170,9 +171,20 @@ class KernelTime:
     category: str
     subcategory: str | None
     rule: str | None
+    gpus: int
     operations: int
     total_ns: int
     median_ns: int
+
+    @property
+    def mean_ns(self) -> int:
+        """Return the sum of durations on one of its GPUs, as the mean over them."""
+        return round(self.total_ns / self.gpus)
+
+    @property
+    def mean_operations(self) -> int:
+        """Return the launches on one of its GPUs, as the mean over them."""
+        return round(self.operations / self.gpus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +238,7 @@ class Analysis:
         gpus: The GPUs, in order of rank.
         window: What the numbers are about.
         per_gpu: One entry per GPU, in the order of `gpus`.
-        kernels: Every kernel name in the window, longest total first.
+        kernels: Every kernel name in the window, longest time per GPU first.
         warnings: What to know before trusting the numbers.
     """
 

@@ -53,7 +53,7 @@ def analyze(trace: Trace, rules: RuleSet, *, window: WindowOption = (None, None)
 def kernel_times(
     connection: duckdb.DuckDBPyConnection, window: Window, names: KernelNames
 ) -> tuple[KernelTime, ...]:
-    """Return every kernel name in the window, longest total first."""
+    """Return every kernel name in the window, longest time per GPU first."""
     rows = connection.execute(
         read_sql("traceattr.attribution", "kernel_times"),
         {"start_ns": window.start_ns, "end_ns": window.end_ns},
@@ -64,11 +64,12 @@ def kernel_times(
             category=names.classifications[name_id].category,
             subcategory=names.classifications[name_id].subcategory,
             rule=names.classifications[name_id].rule,
+            gpus=gpus,
             operations=operations,
             total_ns=total_ns,
             median_ns=median_ns,
         )
-        for name_id, operations, total_ns, median_ns in rows
+        for name_id, gpus, operations, total_ns, median_ns in rows
     )
 
 

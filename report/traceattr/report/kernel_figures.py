@@ -13,7 +13,7 @@ TEXT_TITLES = ("category", "rule", "kernel")
 
 def kernel_unit(kernels: Sequence[KernelTime]) -> Unit:
     """Return the unit of the totals in one list."""
-    return unit_for(max((kernel.total_ns for kernel in kernels), default=0))
+    return unit_for(max((kernel.mean_ns for kernel in kernels), default=0))
 
 
 def kernel_titles(unit: Unit) -> tuple[str, str, str, str]:
@@ -24,8 +24,8 @@ def kernel_titles(unit: Unit) -> tuple[str, str, str, str]:
 def kernel_cells(kernel: KernelTime, unit: Unit) -> tuple[str, str, str, str]:
     """Return the figures of one kernel, in the order of the titles."""
     return (
-        unit.number(kernel.total_ns),
-        count(kernel.operations),
+        unit.number(kernel.mean_ns),
+        count(kernel.mean_operations),
         MICROSECONDS.number(kernel.median_ns),
         category_text(kernel),
     )
@@ -42,5 +42,5 @@ def kernels_title(analysis: Analysis, shown: int) -> str:
     """Return what a list of the first ``shown`` kernels is called."""
     names = len(analysis.kernels)
     part = f"all {count(names)}" if shown == names else f"{count(shown)} of {count(names)}"
-    gpus = "" if len(analysis.per_gpu) == 1 else f", {len(analysis.per_gpu)} GPUs together"
+    gpus = "" if len(analysis.per_gpu) == 1 else "; mean of the GPUs that ran them"
     return f"Kernels by total time ({part}{gpus})"

@@ -15,7 +15,7 @@ FORMAT = 1
 1: first version.
 """
 
-COLUMNS = ("category", "subcategory", "rule", "operations", "total_ns", "median_ns", "name")
+COLUMNS = ("category", "subcategory", "rule", "gpus", "operations", "total_ns", "median_ns", "name")
 """Columns of the CSV."""
 
 NO_KERNELS = "No such kernel in the window."
@@ -72,6 +72,7 @@ def _csv_rows(analysis: Analysis) -> Iterator[tuple[Cell, ...]]:
             kernel.category,
             kernel.subcategory,
             kernel.rule,
+            kernel.gpus,
             kernel.operations,
             kernel.total_ns,
             kernel.median_ns,

@@ -2,13 +2,13 @@
 
 from traceattr.attribution.analysis import Analysis, KernelTime
 from traceattr.report.breakdown import group_lines
-from traceattr.report.figures import counted, duration, share, share_range
+from traceattr.report.figures import counted, share, share_range
 from traceattr.report.grouped import hides_work
 from traceattr.rules.categories import UNCLASSIFIED
 
 
 def unclassified_kernels(analysis: Analysis) -> tuple[KernelTime, ...]:
-    """Return the kernels that no rule matched, longest total first."""
+    """Return the kernels that no rule matched, longest time first."""
     return tuple(kernel for kernel in analysis.kernels if kernel.category == UNCLASSIFIED)
 
 
@@ -26,5 +26,5 @@ def unclassified_sentence(analysis: Analysis) -> str:
     total_ns = sum(kernel.total_ns for kernel in names)
     return (
         f"Unclassified: {share_range(owned)} of the window; {counted(len(names), 'kernel name')} "
-        f"matched no rule, {duration(total_ns)} or {share(total_ns, kernels_ns)} of kernel time."
+        f"matched no rule, {share(total_ns, kernels_ns)} of kernel time."
     )
