@@ -178,3 +178,13 @@ def test_a_reader_that_stops_early_is_no_error(trace: Path) -> None:
         process.stdout.close()
         assert process.stderr is not None
         assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.parametrize("report_format", ["terminal", "markdown", "json", "csv"])
+def test_a_trace_of_one_instant_is_reported(tmp_path: Path, report_format: str) -> None:
+    path = tmp_path / "trace.sqlite"
+    with ExportWriter(path) as export:
+        export.kernel("f", 100, 100, pid=PID)
+
+    assert run("report", path, "--format", report_format).exit_code == 0
+    assert run("kernels", path, "--format", report_format).exit_code == 0

@@ -337,8 +337,7 @@ def test_a_damaged_table_of_calls_leaves_gpu_time_exact(path: Path) -> None:
 
     with open_trace(path) as trace:
         assert trace.connection.execute("SELECT count(*) FROM gpu_op").fetchall() == [(1,)]
-        [reason] = trace.oddities.damaged
-    assert "CUPTI_ACTIVITY_KIND_RUNTIME" in reason
+        assert trace.oddities.damaged == ("CUPTI_ACTIVITY_KIND_RUNTIME",)
 
 
 def test_a_damaged_table_of_kernels_is_an_error_that_names_it(path: Path) -> None:
@@ -384,3 +383,11 @@ def test_graph_launches_without_any_gpu_row_are_named_as_the_reason(path: Path) 
 
     with pytest.raises(ExportError, match=r"3 CUDA graph launches .* --cuda-graph-trace=node"):
         rows(path, "SELECT 1")
+
+
+def test_a_gpu_whose_rows_are_all_without_times_is_no_gpu_of_the_trace(path: Path) -> None:
+    with ExportWriter(path) as export:
+        export.kernel(NAME, 110, 120, pid=PID)
+        export.graph_trace(0, 0, pid=SECOND_PID, graph=9, correlation=1)
+
+    assert rows(path, "SELECT pid FROM gpu") == [(PID,)]

@@ -39,16 +39,16 @@ def _about_graphs(facts: TraceFacts) -> Iterator[Notice]:
     if facts.opaque_replays:
         yield Notice(
             "graph-mode",
-            f"{facts.opaque_replays:,} CUDA graph replays were traced as one envelope each: they"
-            " count as busy, and the categories and gaps inside them are unknown. Record with"
+            f"CUDA graph replays traced as one envelope: {facts.opaque_replays:,}. They count as"
+            " busy, and the categories and gaps inside them are unknown. Record with"
             " --cuda-graph-trace=node to see them.",
         )
     if facts.unrecorded_graph_launches:
         yield Notice(
             "graph-work-missing",
-            f"{facts.unrecorded_graph_launches:,} CUDA graph launches left no GPU work in the"
-            " trace: idle time is an upper limit. Record with --cuda-graph-trace=node, or a"
-            " shorter capture if nsys dropped events.",
+            "CUDA graph launches that left no GPU work in the trace:"
+            f" {facts.unrecorded_graph_launches:,}. Idle time is an upper limit. Record with"
+            " --cuda-graph-trace=node, or for a shorter time if nsys dropped events.",
         )
 
 
@@ -121,10 +121,13 @@ def _about_rows(trace: Trace) -> Iterator[Notice]:
             yield Notice(code, f"{count:,} of {odd.operations:,} GPU operations {text}.")
     if odd.unreadable:
         yield Notice(
-            "values-unreadable", f"{odd.unreadable:,} values were no numbers and are unknown."
+            "values-unreadable",
+            f"Values that are no numbers and so are unknown: {odd.unreadable:,}.",
         )
-    for reason in odd.damaged:
-        yield Notice("table-damaged", reason)
+    for table in odd.damaged:
+        yield Notice(
+            "table-damaged", f"{table} is damaged and was left out; export the report again."
+        )
     for reason in odd.declined:
         yield Notice("slow-reader", reason)
 
@@ -158,5 +161,5 @@ def _about_helpers(trace: Trace) -> Iterator[Notice]:
     if row and row[0]:
         yield Notice(
             "processes-without-cuda",
-            f"{row[0]:,} profiled processes used no CUDA: right for helpers, not for a rank.",
+            f"Processes that used no CUDA: {row[0]:,}. That is right for helpers, not for a rank.",
         )

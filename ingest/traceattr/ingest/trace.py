@@ -57,7 +57,7 @@ class Oddities:
         with_inferred_owner: Given to a process or device that the row does not name.
         unreadable: Values that meant nothing in their column and became NULL.
         declined: Why tables were read the slow way, one line per table.
-        damaged: Tables that broke off and were left out, with the reason.
+        damaged: Tables that broke off and were left out.
     """
 
     operations: int
@@ -136,7 +136,7 @@ def load_trace(
     identity = _identify(connection, export)
     oddities = _oddities(connection, [*staged, api], damaged)
     _resolve(connection)
-    if oddities.operations == oddities.without_times + oddities.without_owner:
+    if not identity.gpus:
         raise no_gpu_work(connection, export)
     return Trace(export, connection, capture, identity.gpus, _work(connection), oddities)
 
@@ -147,17 +147,18 @@ def _stage_api(
     """Take in the API calls; without them GPU time is still exact, only launches are unknown."""
     try:
         return stage(connection, export, API), ()
-    except ExportError as error:
+    except ExportError:
         connection.execute("DROP TABLE IF EXISTS _api")
         empty = pa.schema([(name, kind.arrow) for name, kind in API.columns.items()])
         run_over(connection, API.statement, empty.empty_table())
-        return Staged(), (str(error),)
+        return Staged(), (API.table,)
 
 
 def _identify(connection: duckdb.DuckDBPyConnection, export: Export) -> Identity:
     """Fill ``gpu`` and the internal key from owners to it."""
     owners = connection.execute(
         "SELECT DISTINCT global_pid, device_id, context_id FROM _op"
+        " WHERE start_ns IS NOT NULL AND end_ns IS NOT NULL"
     ).fetchall()
     launching = connection.execute("SELECT DISTINCT global_pid FROM _launch").fetchall()
     evidence = read_evidence(export, frozenset(pid for (pid,) in launching))
