@@ -2,19 +2,19 @@
 -- The other types are names of categories, threads and domains.
 CREATE TABLE _nvtx AS
 SELECT
-    batch."globalTid" & ~16777215 AS global_pid,
-    batch."globalTid" AS global_tid,
-    nullif(batch."endGlobalTid", batch."globalTid") AS end_global_tid,
-    batch."eventType" AS event_type,
+    batch.globaltid & ~16777215 AS global_pid,
+    batch.globaltid AS global_tid,
+    nullif(batch.endglobaltid, batch.globaltid) AS end_global_tid,
+    batch.eventtype AS event_type,
     CASE
-        WHEN batch."eventType" IN (59, 70) THEN 'push_pop'
-        WHEN batch."eventType" IN (60, 71) THEN 'start_end'
-        WHEN batch."eventType" = 34 THEN 'mark'
+        WHEN batch.eventtype IN (59, 70) THEN 'push_pop'
+        WHEN batch.eventtype IN (60, 71) THEN 'start_end'
+        WHEN batch.eventtype = 34 THEN 'mark'
     END AS kind,
-    batch."start" AS start_ns,
+    batch.start AS start_ns,
     batch."end" AS end_ns,
-    batch."text" AS text,
-    batch."textId" AS text_id,
-    batch."domainId" AS domain_id
+    batch.text,
+    batch.textid AS text_id,
+    batch.domainid AS domain_id
 FROM batch
-WHERE batch."start" IS NOT NULL;
+WHERE batch.start IS NOT NULL;

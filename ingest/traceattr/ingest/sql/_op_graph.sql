@@ -1,18 +1,13 @@
 -- CUPTI writes 0 for the times of a replay that it could not collect.
-INSERT INTO _op
+INSERT INTO _op BY NAME
 SELECT
-    'graph',
-    CASE WHEN "end" != 0 THEN "start" END,
-    CASE WHEN "end" != 0 THEN "end" END,
-    "deviceId",
-    "contextId",
-    "streamId",
-    nullif("correlationId", 0),
-    nullif("globalPid", 0),
-    NULL,
-    NULL,
-    NULL,
-    coalesce(nullif("graphId", 0), nullif("graphExecId", 0)),
-    NULL,
-    NULL
+    'graph' AS kind,
+    CASE WHEN batch."end" != 0 THEN batch.start END AS start_ns,
+    CASE WHEN batch."end" != 0 THEN batch."end" END AS end_ns,
+    batch.deviceid AS device_id,
+    batch.contextid AS context_id,
+    batch.streamid AS stream_id,
+    nullif(batch.correlationid, 0) AS correlation_id,
+    nullif(batch.globalpid, 0) AS global_pid,
+    coalesce(nullif(batch.graphid, 0), nullif(batch.graphexecid, 0)) AS graph_id
 FROM batch;

@@ -1,17 +1,15 @@
-INSERT INTO _op
+INSERT INTO _op BY NAME
 SELECT
-    'memcpy',
-    "start",
-    "end",
-    "deviceId",
-    "contextId",
-    "streamId",
-    nullif("correlationId", 0),
-    nullif("globalPid", 0),
-    NULL,
-    NULL,
-    nullif("graphNodeId", 0),
-    nullif(("graphNodeId" >> 32) & 4294967295, 0),
-    "bytes",
-    "copyKind"
+    'memcpy' AS kind,
+    batch.start AS start_ns,
+    batch."end" AS end_ns,
+    batch.deviceid AS device_id,
+    batch.contextid AS context_id,
+    batch.streamid AS stream_id,
+    nullif(batch.correlationid, 0) AS correlation_id,
+    nullif(batch.globalpid, 0) AS global_pid,
+    nullif(batch.graphnodeid, 0) AS graph_node_id,
+    nullif((batch.graphnodeid >> 32) & 4294967295, 0) AS graph_id,
+    batch.bytes,
+    batch.copykind AS copy_kind
 FROM batch;

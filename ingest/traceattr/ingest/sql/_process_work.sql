@@ -23,9 +23,9 @@ recorded AS (
         count(*) FILTER (WHERE kind = 'kernel') AS kernels,
         count(*) FILTER (
             WHERE
-                kind = 'kernel'
-                AND launch_ns IS NULL
-                AND NOT (replay_id IS NOT NULL AND correlation_id IS NULL)
+            kind = 'kernel'
+            AND launch_ns IS NULL
+            AND NOT (replay_id IS NOT NULL AND correlation_id IS NULL)
         ) AS kernels_without_launch
     FROM operation
     GROUP BY global_pid

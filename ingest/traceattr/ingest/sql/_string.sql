@@ -2,7 +2,7 @@
 -- StringIds also holds whole environment blocks, of unrelated processes too.
 CREATE TABLE _string AS
 SELECT
-    batch."id" AS id,
-    batch."value" AS value
+    batch.id,
+    batch.value
 FROM batch
-WHERE batch."id" IN (SELECT _needed.id FROM _needed);
+WHERE batch.id IN (SELECT _needed.id FROM _needed);

@@ -11,7 +11,7 @@ FROM _api AS api
 LEFT JOIN _api_name AS api_name ON api.name_id = api_name.id;
 
 COMMENT ON VIEW api_call IS
-'One row per CUDA runtime or driver API call on the host, as recorded; a traced backtrace can record the same call twice.';
+'One row per CUDA runtime or driver API call on the host, as recorded; backtraces can record a call twice.';
 COMMENT ON COLUMN api_call.global_pid IS
 'Process: nsys id made of host, VM and pid; (global_pid >> 24) & 16777215 is the pid. NULL when not recorded.';
 COMMENT ON COLUMN api_call.global_tid IS

@@ -20,7 +20,7 @@ LEFT JOIN _replay AS replay ON op.gpu_id = replay.gpu_id AND op.replay_key = rep
 WHERE op.kind != 'graph' OR replay.replay_id IS NOT NULL;
 
 COMMENT ON TABLE gpu_op IS
-'One row per operation on a GPU: kernel, copy, memory set, or the envelope of a CUDA graph that was not traced per node.';
+'One row per operation on a GPU: kernel, copy, memory set, or CUDA graph that was not traced per node.';
 COMMENT ON COLUMN gpu_op.gpu_id IS 'GPU, see gpu.';
 COMMENT ON COLUMN gpu_op.kind IS 'kernel, memcpy, memset or graph.';
 COMMENT ON COLUMN gpu_op.start_ns IS

@@ -19,40 +19,46 @@ replay_found AS (
 
 -- A launch recorded both ways is better known by its nodes.
 envelope_with_nodes AS (
-    SELECT DISTINCT
+    SELECT
         envelope.gpu_id,
         envelope.replay_key
     FROM replay_found AS envelope
     INNER JOIN replay_found AS nodes
         ON
             envelope.gpu_id = nodes.gpu_id
-            AND nodes.traced = 'node'
-            AND (
-                envelope.correlation_id = nodes.correlation_id
-                OR (
-                    nodes.correlation_id IS NULL
-                    AND envelope.graph_id = nodes.graph_id
-                    AND envelope.start_ns < nodes.end_ns
-                    AND envelope.end_ns > nodes.start_ns
-                )
-            )
-    WHERE envelope.traced = 'graph'
+            AND envelope.correlation_id = nodes.correlation_id
+    WHERE envelope.traced = 'graph' AND nodes.traced = 'node'
+    UNION
+    SELECT
+        envelope.gpu_id,
+        envelope.replay_key
+    FROM replay_found AS envelope
+    INNER JOIN replay_found AS nodes
+        ON
+            envelope.gpu_id = nodes.gpu_id
+            AND envelope.graph_id = nodes.graph_id
+            AND envelope.start_ns < nodes.end_ns
+            AND envelope.end_ns > nodes.start_ns
+    WHERE envelope.traced = 'graph' AND nodes.traced = 'node' AND nodes.correlation_id IS NULL
 )
 
 SELECT
-    (row_number() OVER (ORDER BY gpu_id, start_ns, end_ns, replay_key) - 1)::INTEGER AS replay_id,
-    gpu_id,
-    global_pid,
-    graph_id,
-    traced,
-    correlation_id,
-    launch_ns,
-    start_ns,
-    end_ns,
-    operations,
-    replay_key
-FROM replay_found
-ANTI JOIN envelope_with_nodes USING (gpu_id, replay_key);
+    (
+        row_number() OVER (ORDER BY found.gpu_id, found.start_ns, found.end_ns, found.replay_key) - 1
+    )::INTEGER AS replay_id,
+    found.gpu_id,
+    found.global_pid,
+    found.graph_id,
+    found.traced,
+    found.correlation_id,
+    found.launch_ns,
+    found.start_ns,
+    found.end_ns,
+    found.operations,
+    found.replay_key
+FROM replay_found AS found
+ANTI JOIN envelope_with_nodes AS doubled
+    ON found.gpu_id = doubled.gpu_id AND found.replay_key = doubled.replay_key;
 
 CREATE VIEW replay AS
 SELECT
