@@ -12,6 +12,10 @@ from traceattr.cli.rules import app as rules
 from traceattr.errors import TraceattrError
 
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
+
+
 class _ErrorsOnOneLine(TyperGroup):
     """Print our own errors as one line on stderr; let bugs keep their traceback."""
 
@@ -21,6 +25,12 @@ class _ErrorsOnOneLine(TyperGroup):
         except TraceattrError as error:
             typer.echo(f"error: {printable(str(error))}", err=True)
             raise typer.Exit(2) from error
+        except (KeyboardInterrupt, RuntimeError) as error:
+            # DuckDB turns Ctrl-C in a query into a RuntimeError of its own.
+            if isinstance(error, RuntimeError) and str(error) != "Query interrupted":
+                raise
+            typer.echo("interrupted", err=True)
+            raise typer.Exit(INTERRUPTED) from None
 
 
 app = typer.Typer(
