@@ -586,8 +586,8 @@ def test_an_overflow_row_with_the_number_of_another_row_is_damage(tmp_path: Path
     rows: list[Row] = [(number, f"long {number} " * 200) for number in range(60)]
     pages = write_small_pages(tmp_path / "a.sqlite", rows)
     first_row = pages.cells(pages.leaf(1))[0]
-    # The length of the record takes two bytes, its row number one.
-    pages.write(first_row + 2, 1)
+    # The length of the record takes two bytes, its row number, 2, takes one.
+    pages.write(first_row + 2, 3)
 
     with pytest.raises(Damaged):
         read_by_pages(pages.path, BOTH, block_bytes=512)
