@@ -1,11 +1,19 @@
 """What several test modules share."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 GOLDEN = Path(__file__).parent / "golden"
+
+# The machines that run the tests are shared, so no example has a deadline; a change lands or not by
+# what it does, so there the examples are the same every time.
+settings.register_profile("here", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 CheckGolden = Callable[[str, str], None]
 

@@ -34,12 +34,12 @@ from traceattr.report.headline import (
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (one_gpu, "weight GEMM owns 80.0 % of 1.250 s on 1 GPU; 2.2 % is idle."),
+        (one_gpu, "Weight GEMM owns 80.0 % of 1.250 s on 1 GPU; 2.2 % is idle."),
         (
             two_gpus,
-            "weight GEMM owns 79.5 % of 1.217 s on 2 GPUs (79.3-79.7 %); 2.2 % is idle.",
+            "Weight GEMM owns 79.5 % of 1.217 s on 2 GPUs (79.3-79.7 %); 2.2 % is idle.",
         ),
-        (eight_gpus, "weight GEMM owns 78.5 % of 1.147 s on 8 GPUs; 2.1 % is idle."),
+        (eight_gpus, "Weight GEMM owns 78.5 % of 1.147 s on 8 GPUs; 2.1 % is idle."),
         (
             graph_mode,
             "CUDA graphs traced as a whole cover 93.1 % of 0.945 s on 2 GPUs; "

@@ -97,7 +97,7 @@ def test_that_nothing_is_unclassified_is_said() -> None:
 def test_no_text_of_a_trace_reaches_the_terminal_raw(text: str) -> None:
     made = analysis(
         gpu_time(0, [category("gdn", 5)], idle()),
-        kernels=[kernel(f"{text}[bold]\x1b[31m", "gdn", 5)],
+        kernels=[kernel("k[bold]\x1b[31m", "gdn", 5), kernel(f"{text}\x1b[31m", "gdn", 5)],
         warnings=(Notice("code", f"{text}[/red]:smile:\x07"),),
         simulated=f"{text}\x1b]0;title\x07",
     )
@@ -106,7 +106,7 @@ def test_no_text_of_a_trace_reaches_the_terminal_raw(text: str) -> None:
 
     assert all(line.isprintable() for line in report.split("\n"))
     assert "[/red]:smile:\\x07" in report
-    assert "[bold]\\x1b[31m" in report
+    assert "k[bold]\\x1b[31m" in report
 
 
 def test_help_does_not_pay_for_the_renderers() -> None:

@@ -93,7 +93,8 @@ def _group_sentence(analysis: Analysis, group: str) -> str:
         GRAPH: "CUDA graphs traced as a whole cover",
         UNCLASSIFIED: "Kernels that no rule matches own",
     }.get(group, f"{group} owns")
-    return f"{subject} {_of_window(analysis, _group(group))}; {_idle_words(analysis)}."
+    owns = f"{subject} {_of_window(analysis, _group(group))}; {_idle_words(analysis)}."
+    return f"{owns[0].upper()}{owns[1:]}"
 
 
 def _idle_words(analysis: Analysis) -> str:
