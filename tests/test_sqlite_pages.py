@@ -535,17 +535,25 @@ DAMAGE: dict[str, Callable[[int], int]] = {
 }
 
 
-@pytest.mark.parametrize("columns", [BOTH, {"id": INTEGER, "number": INTEGER}])
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [
+        (BOTH, "short"),
+        ({"number": INTEGER}, "short"),
+        ({"id": INTEGER, "number": INTEGER, "text": TEXT}, "long " * 100),
+    ],
+    ids=["all values", "first values", "row numbers and an overflow row"],
+)
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
 def test_no_byte_of_a_leaf_can_be_damaged_unnoticed(
-    scratch: Path, columns: Mapping[str, ColumnType], damage: Callable[[int], int]
+    scratch: Path, columns: Mapping[str, ColumnType], text: str, damage: Callable[[int], int]
 ) -> None:
     scratch.unlink(missing_ok=True)
-    rows: list[Row] = [(number**5, "text" * (number % 5)) for number in range(120)]
-    # Only one row of the damaged leaf, number 20, continues in an overflow page.
-    rows[19] = (1, "long " * 100)
+    rows: list[Row] = [(number**5, "text" * (number % 5)) for number in range(200)]
+    rows[39] = (1, text)
     pages = write_small_pages(scratch, rows)
-    # Of 12 leaves the first, the last and two between are compared with libsqlite3 beforehand.
+    # Of 9 leaves, those in places 0, 3, 5 and 8 are compared with libsqlite3 beforehand.
+    assert len(pages.cells(pages.root)) + 1 == 9
     leaf = pages.leaf(1)
 
     with open_export(scratch) as export:
