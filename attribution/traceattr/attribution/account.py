@@ -1,0 +1,50 @@
+"""Everything found on one GPU, for the modules that look at one side of it each."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import duckdb
+
+from traceattr.attribution.analysis import Window
+from traceattr.attribution.kinds import Kinds, PieceKind, find_kinds
+from traceattr.attribution.labels import PRECEDENCE, KernelNames
+from traceattr.attribution.partition import Operations, Partition, partition
+from traceattr.attribution.pieces import Pieces, find_pieces
+from traceattr.attribution.rounds import Rounds, find_rounds
+from traceattr.attribution.timeline import Timeline, read_timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """One GPU: what ran, which passes and rounds it was, and who owns the window.
+
+    Attributes:
+        timeline: Operations and replays, of the whole trace.
+        pieces: Forward passes.
+        kinds: What each pass is for.
+        rounds: What the server repeats.
+    """
+
+    timeline: Timeline
+    pieces: Pieces
+    kinds: Kinds
+    rounds: Rounds
+
+    def partition(self, window: Window) -> Partition:
+        """Return who owns each nanosecond of a window."""
+        timeline = self.timeline
+        operations = Operations(timeline.start_ns, timeline.end_ns, PRECEDENCE[timeline.label])
+        return partition(operations, window.start_ns, window.end_ns)
+
+
+def open_account(
+    connection: duckdb.DuckDBPyConnection,
+    gpu_id: int,
+    names: KernelNames,
+    overrides: Mapping[int, PieceKind],
+) -> Account:
+    """Read one GPU and find its passes and rounds."""
+    timeline = read_timeline(connection, gpu_id, names)
+    pieces = find_pieces(timeline, names)
+    kinds = find_kinds(timeline, pieces, names, overrides)
+    return Account(timeline, pieces, kinds, find_rounds(timeline, pieces, kinds.of_piece, names))

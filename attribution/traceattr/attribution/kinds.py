@@ -1,0 +1,330 @@
+"""What each CUDA graph is for: verification, decode, draft, draft extension, or a piece of a prefill.
+
+No kernel name says it: the draft layer runs the same kernels as the target.  Evidence is how many
+layers a replay runs in how many passes, what runs eagerly before and after it, and how replays
+follow each other.  Graphs whose nodes are hidden are judged by durations and order instead.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from traceattr.attribution import roles
+from traceattr.attribution.labels import KernelNames
+from traceattr.attribution.pieces import Pieces, named
+from traceattr.attribution.roles import Flags
+from traceattr.attribution.timeline import Timeline
+
+LONG_RUN = 8
+"""More replays than this in a row, none of them of the target, are the pieces of a prefill: a
+speculative round has at most two between two targets."""
+
+MOSTLY = 0.5
+"""Share of a family's replays from which on something is said of the family."""
+
+
+class PieceKind(StrEnum):
+    """What a graph replay or an eager pass is for."""
+
+    VERIFY = "verify"
+    DECODE = "decode"
+    DRAFT = "draft"
+    DRAFT_EXTEND = "draft_extend"
+    PREFILL = "prefill"
+    PREFILL_PIECE = "prefill_piece"
+    OTHER = "other"
+
+
+TARGETS = (PieceKind.VERIFY, PieceKind.DECODE)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Graphs that differ only in the batch size they were captured for.
+
+    Attributes:
+        graph_ids: Their ids, unique within the process.
+        replays: How many replays they have.
+        kind: What they are for.
+        confidence: ``high`` when composition and surroundings agree, ``medium`` when one of them
+            tells, ``low`` when neither does.
+        evidence: Why, in words.
+        is_conflicting: Whether the evidence contradicts itself; the kind is ``other`` then.
+    """
+
+    graph_ids: tuple[int, ...]
+    replays: int
+    kind: PieceKind
+    confidence: str
+    evidence: str
+    is_conflicting: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """The kinds of one GPU's pieces.
+
+    Attributes:
+        of_piece: `PieceKind` of each piece.
+        families: What was decided about graphs, and why.
+        depth: Layers of the target model, None where no replay shows them.
+    """
+
+    of_piece: tuple[PieceKind, ...]
+    families: tuple[Family, ...]
+    depth: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """For each piece, whether tree building or verification runs eagerly right beside it."""
+
+    tree_before: Flags
+    tree_after: Flags
+    verified_before: Flags
+    verified_after: Flags
+
+
+@dataclass(frozen=True, slots=True)
+class _Signs:
+    """Shares of a family's replays, and what it is made of."""
+
+    depth: float
+    passes: int
+    duration_ns: float
+    is_hidden: bool
+    tree_before: float
+    tree_after: float
+    verified_before: float
+    verified_after: float
+    after_target: float
+    before_target: float
+    in_long_run: float
+
+
+def find_kinds(
+    timeline: Timeline,
+    pieces: Pieces,
+    names: KernelNames,
+    overrides: Mapping[int, PieceKind],
+) -> Kinds:
+    """Return what each piece of one GPU is for.
+
+    Args:
+        timeline: The operations.
+        pieces: The replays and eager passes.
+        names: The kernel names, classified.
+        overrides: Kinds that the user gave for graph ids.
+    """
+    family_of, members = _families(timeline, pieces)
+    is_target = _targets(pieces, family_of, members)
+    around = _surroundings(timeline, pieces, names)
+    speculates = bool(around.tree_after.any() or around.verified_after.any())
+    signs = [_signs(pieces, family_of == at, around, is_target) for at in range(len(members))]
+    decided = [
+        _decide(sign, bool(is_target[family_of == at].any()), speculates)
+        for at, sign in enumerate(signs)
+    ]
+    families = tuple(
+        _overridden(_family(ids, family_of, at, signs[at], decided[at]), overrides)
+        for at, ids in enumerate(members)
+    )
+    depth = max((sign.depth for sign in signs if not sign.is_hidden), default=0.0)
+    of_piece = tuple(_piece_kinds(pieces, family_of, families, around, depth))
+    return Kinds(of_piece, families, depth or None)
+
+
+def _families(
+    timeline: Timeline, pieces: Pieces
+) -> tuple[npt.NDArray[np.int64], list[tuple[int, ...]]]:
+    """Return the family of each piece (-1 for eager passes) and the graph ids of each family."""
+    keys: dict[tuple[object, ...], int] = {}
+    ids: list[set[int]] = []
+    family_of = np.full(len(pieces.replay), -1)
+    for at in np.flatnonzero(pieces.replay >= 0).tolist():
+        replay = int(pieces.replay[at])
+        graph_id = int(timeline.replays.graph_id[replay])
+        hidden = bool(timeline.replays.is_envelope[replay])
+        key = (graph_id,) if hidden else (int(pieces.layers[at]), int(pieces.passes[at]), None)
+        family = keys.setdefault(key, len(ids))
+        if family == len(ids):
+            ids.append(set())
+        ids[family].add(graph_id)
+        family_of[at] = family
+    return family_of, [tuple(sorted(members)) for members in ids]
+
+
+def _targets(
+    pieces: Pieces, family_of: npt.NDArray[np.int64], members: list[tuple[int, ...]]
+) -> Flags:
+    """Return which pieces replay the target: half the greatest depth or duration at least."""
+    is_target = np.zeros(len(family_of), np.bool_)
+    size = np.where(pieces.layers > 0, pieces.depth, 0.0)
+    if not size[family_of >= 0].any():
+        size = (pieces.end_ns - pieces.start_ns).astype(np.float64)
+    medians = [float(np.median(size[family_of == at])) for at in range(len(members))]
+    for at, median in enumerate(medians):
+        is_target[family_of == at] = median > 0 and median >= max(medians) / 2
+    return is_target
+
+
+def _surroundings(timeline: Timeline, pieces: Pieces, names: KernelNames) -> _Surroundings:
+    tree = _runs_after(timeline, pieces, roles.tree_building(names))
+    verified = _runs_after(timeline, pieces, roles.verification(names))
+    return _Surroundings(
+        tree_before=np.append(False, tree[:-1])[: len(tree)],
+        tree_after=tree,
+        verified_before=np.append(False, verified[:-1])[: len(verified)],
+        verified_after=verified,
+    )
+
+
+def _runs_after(timeline: Timeline, pieces: Pieces, flags: Flags) -> Flags:
+    """Return after which pieces, and before the next one, some of the flagged names run."""
+    starts = timeline.start_ns[named(flags, timeline) & (pieces.of_operation < 0)]
+    after = np.searchsorted(pieces.start_ns, starts, side="right") - 1
+    result = np.zeros(len(pieces.start_ns), np.bool_)
+    result[after[after >= 0]] = True
+    return result
+
+
+def _signs(pieces: Pieces, mine: Flags, around: _Surroundings, is_target: Flags) -> _Signs:
+    before_target = np.append(is_target[1:], False)
+    after_target = np.append(False, is_target[:-1])
+    layers = pieces.layers[mine]
+    return _Signs(
+        depth=float(np.median(pieces.depth[mine])),
+        passes=int(np.median(pieces.passes[mine])),
+        duration_ns=float(np.median((pieces.end_ns - pieces.start_ns)[mine])),
+        is_hidden=not layers.any(),
+        tree_before=float(around.tree_before[mine].mean()),
+        tree_after=float(around.tree_after[mine].mean()),
+        verified_before=float(around.verified_before[mine].mean()),
+        verified_after=float(around.verified_after[mine].mean()),
+        after_target=float(after_target[mine].mean()),
+        before_target=float(before_target[mine].mean()),
+        in_long_run=float((_run_lengths(pieces, is_target)[mine] > LONG_RUN).mean()),
+    )
+
+
+def _run_lengths(pieces: Pieces, is_target: Flags) -> npt.NDArray[np.int64]:
+    """Return how many replays in a row, none of the target, each piece is among."""
+    run = np.cumsum(is_target)
+    lengths = np.bincount(run, weights=(pieces.replay >= 0) & ~is_target)
+    return np.where(is_target, 0, lengths[run]).astype(np.int64)
+
+
+def _decide(signs: _Signs, is_target: bool, speculates: bool) -> tuple[PieceKind, str, bool]:
+    """Return kind, confidence and whether the evidence contradicts itself."""
+    said = _said_by_surroundings(signs)
+    if is_target:
+        if not speculates:
+            return PieceKind.DECODE, "high" if not signs.is_hidden else "medium", False
+        if said is PieceKind.VERIFY:
+            return PieceKind.VERIFY, "high", False
+        if said is PieceKind.DRAFT and signs.passes > 1:
+            return PieceKind.DRAFT, "medium", False
+        if said is None:
+            return PieceKind.VERIFY, "medium", False
+        return PieceKind.OTHER, "low", True
+    if signs.in_long_run > MOSTLY:
+        return PieceKind.PREFILL_PIECE, "high" if not signs.is_hidden else "medium", False
+    if said in (PieceKind.DRAFT, PieceKind.DRAFT_EXTEND):
+        return said, "high", False
+    if said is PieceKind.VERIFY:
+        return PieceKind.OTHER, "low", True
+    return _said_by_order(signs) if speculates else (PieceKind.OTHER, "low", False)
+
+
+def _said_by_surroundings(signs: _Signs) -> PieceKind | None:
+    """Return what the eager kernels on both sides say: draft, tree, target, verification, extension.
+
+    With one draft step the extension also drafts, so verification before it outweighs a tree after.
+    """
+    if signs.tree_before > MOSTLY or (
+        signs.verified_after > MOSTLY and signs.verified_before <= MOSTLY
+    ):
+        return PieceKind.VERIFY
+    if signs.verified_before > MOSTLY:
+        return PieceKind.DRAFT_EXTEND
+    return PieceKind.DRAFT if signs.tree_after > MOSTLY else None
+
+
+def _said_by_order(signs: _Signs) -> tuple[PieceKind, str, bool]:
+    """Return what the place between targets says, where no eager kernel tells."""
+    after, before = signs.after_target > MOSTLY, signs.before_target > MOSTLY
+    if after and not before:
+        return PieceKind.DRAFT_EXTEND, "medium", False
+    if before and (not after or signs.passes > 1):
+        return PieceKind.DRAFT, "medium", False
+    return PieceKind.OTHER, "low", False
+
+
+def _family(
+    graph_ids: tuple[int, ...],
+    family_of: npt.NDArray[np.int64],
+    at: int,
+    signs: _Signs,
+    decided: tuple[PieceKind, str, bool],
+) -> Family:
+    kind, confidence, is_conflicting = decided
+    return Family(
+        graph_ids=graph_ids,
+        replays=int((family_of == at).sum()),
+        kind=kind,
+        confidence=confidence,
+        evidence=", ".join(_evidence(signs)),
+        is_conflicting=is_conflicting,
+    )
+
+
+def _evidence(signs: _Signs) -> Iterator[str]:
+    if signs.is_hidden:
+        yield f"{signs.duration_ns / 1e6:.3f} ms, nodes hidden"
+    else:
+        passes = "1 pass" if signs.passes == 1 else f"{signs.passes} passes"
+        yield f"{signs.depth:g} layers in {passes}"
+    for share, text in (
+        (signs.tree_before, "after tree building"),
+        (signs.tree_after, "before tree building"),
+        (signs.verified_before, "after verification"),
+        (signs.verified_after, "before verification"),
+        (signs.after_target, "right after the target"),
+        (signs.before_target, "right before the target"),
+        (signs.in_long_run, "in a long run of replays"),
+    ):
+        if share > MOSTLY:
+            yield text
+
+
+def _overridden(family: Family, overrides: Mapping[int, PieceKind]) -> Family:
+    given = {overrides[graph_id] for graph_id in family.graph_ids if graph_id in overrides}
+    if len(given) != 1:
+        return family
+    return Family(
+        family.graph_ids, family.replays, given.pop(), "high", "given with --graph-kind", False
+    )
+
+
+def _piece_kinds(
+    pieces: Pieces,
+    family_of: npt.NDArray[np.int64],
+    families: tuple[Family, ...],
+    around: _Surroundings,
+    depth: float,
+) -> Iterator[PieceKind]:
+    """Yield the kind of each piece; an eager pass is judged by its depth."""
+    for at, family in enumerate(family_of.tolist()):
+        if family >= 0:
+            kind = families[family].kind
+        elif not depth:
+            kind = PieceKind.OTHER
+        elif pieces.depth[at] >= depth / 2:
+            is_verify = around.verified_after[at] and not pieces.is_prefill[at]
+            kind = PieceKind.VERIFY if is_verify else PieceKind.PREFILL
+        else:
+            kind = PieceKind.DRAFT_EXTEND
+        yield kind

@@ -1,0 +1,141 @@
+"""The forward passes of one GPU in order: graph replays, and passes launched kernel by kernel.
+
+A pass that was not captured in a graph begins with its embedding and ends with its last model
+kernel; a replay in between ends it too.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from traceattr.attribution import roles
+from traceattr.attribution.intervals import Times
+from traceattr.attribution.labels import KernelNames
+from traceattr.attribution.roles import Flags
+from traceattr.attribution.timeline import Ids, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """Pieces in order of start; arrays of shape (pieces,).
+
+    Attributes:
+        start_ns: Begin of the first operation.
+        end_ns: End of the last operation.
+        replay: Position in `Timeline.replays`, -1 for an eager pass.
+        layers: Attention and linear-attention layers run, 0 where they are hidden.
+        passes: Forward passes of a model it holds, at least 1.
+        is_prefill: Whether it holds kernels that only a prefill runs.
+        of_operation: Piece of each operation, -1 outside; shape (operations,).
+    """
+
+    start_ns: Times
+    end_ns: Times
+    replay: Ids
+    layers: Ids
+    passes: Ids
+    is_prefill: Flags
+    of_operation: Ids
+
+    @property
+    def depth(self) -> npt.NDArray[np.float64]:
+        """Return the layers of the model that each piece runs."""
+        return np.divide(self.layers, self.passes)
+
+
+class _Mark(IntEnum):
+    """What an operation tells about where passes begin and end."""
+
+    NOTHING = 0
+    EMBEDDING = 1
+    WORK = 2
+    REPLAY = 3
+
+
+def find_pieces(timeline: Timeline, names: KernelNames) -> Pieces:
+    """Return the replays and the eager passes of one GPU."""
+    replays = timeline.replays
+    eager = _eager_passes(timeline, names)
+    unordered = np.where(timeline.replay >= 0, timeline.replay, eager)
+    unordered[eager >= 0] += len(replays.start_ns)
+    start_ns, end_ns = _bounds(timeline, unordered)
+    order = np.lexsort((end_ns, start_ns))
+    rank = np.append(np.argsort(order), -1)  # what is in no piece stays at -1
+    of_operation = rank[unordered]
+    count = len(order)
+    return Pieces(
+        start_ns=start_ns[order],
+        end_ns=end_ns[order],
+        replay=np.where(order < len(replays.start_ns), order, -1),
+        layers=_most_of_one_name(timeline, roles.attention_core(names), of_operation, count)
+        + _most_of_one_name(timeline, roles.recurrent_core(names), of_operation, count),
+        passes=np.maximum(
+            _most_of_one_name(timeline, roles.embedding(names), of_operation, count), 1
+        ),
+        is_prefill=_most_of_one_name(timeline, roles.prefill_only(names), of_operation, count) > 0,
+        of_operation=of_operation,
+    )
+
+
+def named(flags: Flags, timeline: Timeline) -> Flags:
+    """Return, for each operation, whether its kernel name is one of those flagged."""
+    return np.append(flags, False)[timeline.name_id]
+
+
+def _marks(timeline: Timeline, names: KernelNames) -> npt.NDArray[np.int8]:
+    marks = np.zeros(len(timeline.start_ns), np.int8)
+    marks[named(roles.model_work(names), timeline)] = _Mark.WORK
+    marks[named(roles.embedding(names), timeline)] = _Mark.EMBEDDING
+    marks[timeline.replay >= 0] = _Mark.REPLAY
+    return marks
+
+
+def _eager_passes(timeline: Timeline, names: KernelNames) -> Ids:
+    """Return the eager pass of each operation, dense from 0, or -1."""
+    marks = _marks(timeline, names)
+    at = np.flatnonzero(marks)
+    mark = marks[at]
+    before = np.append(_Mark.NOTHING, mark[:-1])
+    begins = (mark != before) & ((mark == _Mark.EMBEDDING) | (mark == _Mark.REPLAY))
+    segment = np.cumsum(begins) - 1
+    first = at[begins]
+    last = np.full(len(first) + 1, -1)  # the last is for work before the first segment
+    is_work = mark == _Mark.WORK
+    np.maximum.at(last, segment[is_work], at[is_work])
+    is_pass = np.append((mark[begins] == _Mark.EMBEDDING) & (last[:-1] >= 0), False)
+    number = np.where(is_pass, np.cumsum(is_pass) - 1, -1)
+    position = np.arange(len(marks))
+    of_operation = np.searchsorted(first, position, side="right") - 1
+    inside = (position <= last[of_operation]) & (timeline.replay < 0)
+    return np.where(inside, number[of_operation], -1)
+
+
+def _bounds(timeline: Timeline, piece: Ids) -> tuple[Times, Times]:
+    """Return begin and end of each piece; replays know theirs."""
+    count = int(piece.max(initial=-1)) + 1
+    replays = timeline.replays
+    start_ns = np.full(max(count, len(replays.start_ns)), np.iinfo(np.int64).max)
+    end_ns = np.full(len(start_ns), np.iinfo(np.int64).min)
+    inside = piece >= 0
+    np.minimum.at(start_ns, piece[inside], timeline.start_ns[inside])
+    np.maximum.at(end_ns, piece[inside], timeline.end_ns[inside])
+    start_ns[: len(replays.start_ns)] = replays.start_ns
+    end_ns[: len(replays.end_ns)] = replays.end_ns
+    return start_ns, end_ns
+
+
+def _most_of_one_name(timeline: Timeline, flags: Flags, piece: Ids, count: int) -> Ids:
+    """Return how often the most frequent of some names runs in each piece.
+
+    Of the kernels that make up one layer's attention each runs once per layer, so the most
+    frequent one counts the layers.
+    """
+    chosen = named(flags, timeline) & (piece >= 0)
+    keys, times = np.unique(
+        piece[chosen] * len(flags) + timeline.name_id[chosen], return_counts=True
+    )
+    most = np.zeros(count, np.int64)
+    np.maximum.at(most, keys // max(len(flags), 1), times)
+    return most

@@ -1,0 +1,172 @@
+"""The rounds of one GPU: what a decode server repeats, and the prefills that interrupt it.
+
+A speculative round is draft, verification and draft extension; a round without speculation is one
+decode pass and its sampling.  The eager work between two rounds belongs to the one it finishes
+(sampling, reading tokens back) or to the one it prepares (everything after that).
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from traceattr.attribution import roles
+from traceattr.attribution.intervals import Times
+from traceattr.attribution.kinds import TARGETS, PieceKind
+from traceattr.attribution.labels import KernelNames
+from traceattr.attribution.pieces import Pieces, named
+from traceattr.attribution.timeline import Ids, Timeline
+
+NO_ROUND = -1
+
+_PREFILLS = (PieceKind.PREFILL, PieceKind.PREFILL_PIECE)
+
+
+class RoundKind(StrEnum):
+    """What a round does."""
+
+    SPECULATIVE = "speculative"
+    DECODE = "decode"
+    PREFILL = "prefill"
+    PARTIAL = "partial"
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds:
+    """Rounds in order; arrays of shape (rounds,) unless said otherwise.
+
+    Attributes:
+        kind: What each round does.
+        start_ns: Begin of its first operation.
+        end_ns: End of its last operation.
+        of_piece: Round of each piece, -1 outside; shape (pieces,).
+        of_operation: Round of each operation, -1 outside; shape (operations,).
+    """
+
+    kind: tuple[RoundKind, ...]
+    start_ns: Times
+    end_ns: Times
+    of_piece: Ids
+    of_operation: Ids
+
+
+def find_rounds(
+    timeline: Timeline, pieces: Pieces, kinds: tuple[PieceKind, ...], names: KernelNames
+) -> Rounds:
+    """Return the rounds of one GPU; none where no graph replay shows a target model."""
+    of_piece, round_kinds = _group(kinds)
+    count = len(round_kinds)
+    first, last = _operation_bounds(timeline, pieces, of_piece, count, names)
+    position = np.arange(len(timeline.start_ns))
+    at = np.searchsorted(first, position, side="right") - 1
+    of_operation = np.where((at >= 0) & (position <= np.append(last, -1)[at]), at, NO_ROUND)
+    return Rounds(
+        kind=tuple(round_kinds),
+        start_ns=timeline.start_ns[first],
+        end_ns=_latest_end(timeline, of_operation, count),
+        of_piece=of_piece,
+        of_operation=of_operation,
+    )
+
+
+def _group(kinds: tuple[PieceKind, ...]) -> tuple[Ids, list[RoundKind]]:
+    """Return the round of each piece and what each round is."""
+    of_piece = np.full(len(kinds), NO_ROUND, np.int64)
+    if not any(kind in TARGETS for kind in kinds):
+        return of_piece, []
+    contents: list[set[PieceKind]] = []
+    for at, kind in enumerate(kinds):
+        if _begins_round(kind, contents[-1] if contents else None):
+            contents.append(set())
+        if contents:
+            contents[-1].add(kind)
+            of_piece[at] = len(contents) - 1
+    return of_piece, [_round_kind(content) for content in contents]
+
+
+def _begins_round(kind: PieceKind, current: set[PieceKind] | None) -> bool:
+    """Return whether a piece cannot belong to the round so far, `current`, or None before any."""
+    if kind in (PieceKind.OTHER, PieceKind.DRAFT_EXTEND):
+        return False
+    if current is None:
+        return True
+    is_over = not current.isdisjoint(TARGETS)
+    is_prefill = not current.isdisjoint(_PREFILLS)
+    if kind in _PREFILLS:
+        return not is_prefill or PieceKind.DRAFT_EXTEND in current
+    return is_over or is_prefill
+
+
+def _round_kind(content: set[PieceKind]) -> RoundKind:
+    if PieceKind.VERIFY in content:
+        return RoundKind.SPECULATIVE
+    if PieceKind.DECODE in content:
+        return RoundKind.DECODE
+    return RoundKind.PREFILL if not content.isdisjoint(_PREFILLS) else RoundKind.PARTIAL
+
+
+def _operation_bounds(
+    timeline: Timeline, pieces: Pieces, of_piece: Ids, count: int, names: KernelNames
+) -> tuple[Ids, Ids]:
+    """Return the positions of each round's first and last operation.
+
+    The first is the one after the last of the round before; before the first round there may be
+    anything, so it begins with what leads up to its first piece without a longer pause.
+    """
+    inside = (pieces.of_operation >= 0) & (np.append(of_piece, NO_ROUND)[pieces.of_operation] >= 0)
+    owner = np.append(of_piece, NO_ROUND)[pieces.of_operation]
+    at = np.flatnonzero(inside)
+    first_piece = np.full(count, len(inside))
+    last_piece = np.full(count, -1)
+    np.minimum.at(first_piece, owner[at], at)
+    np.maximum.at(last_piece, owner[at], at)
+    finishing = named(roles.model_work(names) | roles.verification(names), timeline)
+    limit = np.append(first_piece[1:], len(inside)) - 1
+    last = np.array(
+        [
+            _last_finishing(finishing, timeline.is_readback, int(begin), int(end))
+            for begin, end in zip(last_piece, limit, strict=True)
+        ],
+        np.int64,
+    )
+    first = np.append(_lead_in(timeline, int(first_piece[0])), last[:-1] + 1) if count else last
+    return first, last
+
+
+def _last_finishing(
+    finishing: npt.NDArray[np.bool_],
+    is_readback: npt.NDArray[np.bool_],
+    last_piece: int,
+    limit: int,
+) -> int:
+    """Return the last operation that still belongs to the round whose last piece ends at a place.
+
+    That is the last one that only a pass or its sampling runs, and the copies to the host that
+    follow it at once; what comes then prepares the next round.
+    """
+    found = np.flatnonzero(finishing[last_piece + 1 : limit + 1])
+    last = last_piece + 1 + int(found[-1]) if len(found) else last_piece
+    while last < limit and is_readback[last + 1]:
+        last += 1
+    return last
+
+
+LEAD_IN_NS = 5_000_000
+"""Idle time before which nothing prepares the first round."""
+
+
+def _lead_in(timeline: Timeline, first_piece: int) -> int:
+    """Return the first operation of the eager work right before the first piece."""
+    latest = np.maximum.accumulate(timeline.end_ns[: first_piece + 1])
+    begins = timeline.start_ns[1 : first_piece + 1] - latest[:-1] > LEAD_IN_NS
+    is_replay = timeline.replay[:first_piece] >= 0
+    stops = np.flatnonzero(begins | is_replay)
+    return int(stops[-1]) + 1 if len(stops) else 0
+
+
+def _latest_end(timeline: Timeline, of_operation: Ids, count: int) -> Times:
+    ends = np.full(count, np.iinfo(np.int64).min)
+    inside = of_operation >= 0
+    np.maximum.at(ends, of_operation[inside], timeline.end_ns[inside])
+    return ends

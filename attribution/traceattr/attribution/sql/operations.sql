@@ -1,0 +1,10 @@
+-- Every operation of one GPU, in no order; -1 stands for none.
+SELECT
+    start_ns,
+    end_ns,
+    enum_code(kind)::TINYINT AS kind,
+    coalesce(name_id, -1) AS name_id,
+    coalesce(replay_id, -1) AS replay_id,
+    coalesce(copy_kind, -1)::TINYINT AS copy_kind
+FROM gpu_op
+WHERE gpu_id = $gpu_id;

@@ -1,0 +1,113 @@
+"""The operations and replays of one GPU in order of time."""
+
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+
+from traceattr.attribution.intervals import Times
+from traceattr.attribution.labels import KernelNames
+from traceattr.ingest.database import read_sql
+
+Ids = npt.NDArray[np.int64]
+Labels = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Replays:
+    """Launches of CUDA graphs on one GPU, in order of start; arrays of shape (replays,).
+
+    Attributes:
+        replay_id: As in the table ``replay``, ascending.
+        graph_id: Graph, unique within the process; -1 where it is not known.
+        is_envelope: Whether its operations are hidden.
+        start_ns: Begins.
+        end_ns: Ends.
+    """
+
+    replay_id: Ids
+    graph_id: Ids
+    is_envelope: npt.NDArray[np.bool_]
+    start_ns: Times
+    end_ns: Times
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """Operations of one GPU, in order of start; arrays of shape (operations,).
+
+    Attributes:
+        gpu_id: Number of the GPU.
+        start_ns: Begins.
+        end_ns: Ends.
+        label: Index into `traceattr.attribution.labels.LABELS`.
+        name_id: Kernel name, -1 for what has none.
+        replay: Position in `replays`, -1 for eager work.
+        is_readback: Whether it is a copy from the device to the host.
+        replays: The graph launches.
+    """
+
+    gpu_id: int
+    start_ns: Times
+    end_ns: Times
+    label: Labels
+    name_id: npt.NDArray[np.int32]
+    replay: Ids
+    is_readback: npt.NDArray[np.bool_]
+    replays: Replays
+
+
+DEVICE_TO_HOST = 2
+"""CUpti_ActivityMemcpyKind."""
+
+
+def read_timeline(
+    connection: duckdb.DuckDBPyConnection, gpu_id: int, names: KernelNames
+) -> Timeline:
+    """Fetch one GPU; operations that start together are ordered by what they are."""
+    found = connection.execute(
+        read_sql("traceattr.attribution", "operations"), {"gpu_id": gpu_id}
+    ).fetchnumpy()
+    replays = _replays(connection, gpu_id)
+    label = names.label_operations(found["kind"], found["name_id"])
+    order = _order(found["start_ns"], found["end_ns"], label)
+    replay_id = found["replay_id"][order].astype(np.int64)
+    position = np.searchsorted(replays.replay_id, replay_id)
+    return Timeline(
+        gpu_id=gpu_id,
+        start_ns=found["start_ns"][order],
+        end_ns=found["end_ns"][order],
+        label=label[order],
+        name_id=found["name_id"][order],
+        replay=np.where(replay_id < 0, -1, position),
+        is_readback=found["copy_kind"][order] == DEVICE_TO_HOST,
+        replays=replays,
+    )
+
+
+def _replays(connection: duckdb.DuckDBPyConnection, gpu_id: int) -> Replays:
+    """Fetch the replays; their ids ascend with their start on each GPU."""
+    found = connection.execute(
+        "SELECT replay_id, coalesce(graph_id, -1) AS graph_id, traced = 'graph' AS is_envelope,"
+        " start_ns, end_ns FROM replay WHERE gpu_id = ? ORDER BY replay_id",
+        [gpu_id],
+    ).fetchnumpy()
+    return Replays(
+        replay_id=found["replay_id"].astype(np.int64),
+        graph_id=found["graph_id"],
+        is_envelope=found["is_envelope"].astype(np.bool_),
+        start_ns=found["start_ns"],
+        end_ns=found["end_ns"],
+    )
+
+
+def _order(start_ns: Times, end_ns: Times, label: Labels) -> Ids:
+    """Return the order by start, then end, then label, so that row order changes nothing.
+
+    Rows come almost sorted, which a stable sort of one key makes use of; equal starts are rare.
+    """
+    order = np.argsort(start_ns, kind="stable")
+    if (np.diff(start_ns[order]) == 0).any():
+        return np.lexsort((label, end_ns, start_ns))
+    return order
