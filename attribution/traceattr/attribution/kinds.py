@@ -1,4 +1,4 @@
-"""What each CUDA graph is for: verification, decode, draft, draft extension, or a piece of a prefill.
+"""What each CUDA graph is for: verification, decode, draft, draft extension, prefill piece.
 
 No kernel name says it: the draft layer runs the same kernels as the target.  Evidence is how many
 layers a replay runs in how many passes, what runs eagerly before and after it, and how replays
@@ -240,8 +240,9 @@ def _decide(signs: _Signs, is_target: bool, speculates: bool) -> tuple[PieceKind
 
 
 def _said_by_surroundings(signs: _Signs) -> PieceKind | None:
-    """Return what the eager kernels on both sides say: draft, tree, target, verification, extension.
+    """Return what the eager kernels on both sides say.
 
+    Their order in a round is draft, tree building, target, verification, draft extension.
     With one draft step the extension also drafts, so verification before it outweighs a tree after.
     """
     if signs.tree_before > MOSTLY or (
