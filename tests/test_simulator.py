@@ -80,10 +80,10 @@ def test_compute_owns_an_instant_before_communication_before_copies() -> None:
     comm = next(
         node.kernel for node in load_workload().graphs["verify"].nodes if node.kernel.is_collective
     )
-    copy = Copy("h2d", 8, 1, is_waited_for=False, is_beside=True)
+    copy = Copy("h2d", 8, 1, is_waited_for=False, lane="copy")
 
     def op(start: int, end: int, what: Kernel | Copy) -> GpuOp:
-        return GpuOp(start, end, 0, "main", what, 1, "eager", 0)
+        return GpuOp(start, end, 0, "main", what, 1, "other", 0)
 
     operations = [op(0, 40, copy), op(10, 30, comm), op(20, 50, kernel), op(25, 60, kernel)]
 
@@ -336,7 +336,7 @@ def test_a_prefill_is_eager_and_uses_the_chunked_kernels() -> None:
     operations = visible_operations(run(simulation), simulation)
 
     prefill = [op for op in operations if op.phase == "prefill"]
-    assert all(op.graph is None and op.round == -1 for op in prefill)
+    assert all(op.graph is None and op.round == 0 for op in prefill)
     names = {op.what.name for op in prefill if isinstance(op.what, Kernel)}
     assert "chunk_gated_delta_rule_fwd_kernel_h_blockdim64" in names
 
@@ -350,10 +350,16 @@ def test_the_command_line_writes_the_trace_and_the_truth(
 
     assert capsys.readouterr().out == f"Wrote {path} and {tmp_path / 'out.truth.json'}\n"
     truth = json.loads((tmp_path / "out.truth.json").read_text())
-    assert (truth["format"], truth["era"], truth["mode"]) == (1, "3.16", "node")
+    assert (truth["format"], truth["era"], truth["mode"]) == (2, "3.16", "node")
     assert len(truth["gpus"][0]["rounds"]) == 3
     assert query(path, "SELECT DISTINCT name FROM PROCESSES") == [("python3",)]
-    assert query(path, "SELECT DISTINCT text FROM NVTX_EVENTS") == [("scheduler.run_batch",)]
+    ranges = {text for (text,) in query(path, "SELECT DISTINCT text FROM NVTX_EVENTS")}
+    assert ranges == {
+        "scheduler.recv_requests",
+        "scheduler.get_next_batch_to_run",
+        "scheduler.run_batch",
+        "scheduler.process_batch_result",
+    }
 
 
 def test_the_simulator_shares_no_code_with_what_it_tests() -> None:

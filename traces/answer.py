@@ -5,30 +5,19 @@ before copies, and within a class the one that started first. The window runs fr
 start to the last end over all GPUs. Nothing here is shared with the code it is a test of.
 """
 
-from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from traces.description import Simulation, visible_operations
-from traces.timeline import NO_ROUND, GpuOp, ReplaySpan, Timeline
-from traces.truth import (
-    FORMAT,
-    Amount,
-    CollectivesTruth,
-    GpuTruth,
-    IdleTruth,
-    ReplayTruth,
-    RoundTruth,
-    SeamTruth,
-    Truth,
-)
+from traces.host_story import HostStory
+from traces.idle_answer import IdleAnswer, Window
+from traces.round_answer import replay_truth, rounds_of, steady_of
+from traces.timeline import GpuOp, Timeline
+from traces.truth import FORMAT, Amount, CollectivesTruth, GpuTruth, Truth
 from traces.workload import Kernel
 
 CLASS_RANK = {"comm": 1, "memory": 2}  # whatever else computes
-
-Window: TypeAlias = tuple[int, int]
 
 
 class Key(NamedTuple):
@@ -59,20 +48,18 @@ def truth_of(timeline: Timeline, simulation: Simulation) -> Truth:
     ranks = range(len(simulation.slowdowns))
     by_rank = [[op for op in operations if op.rank == rank] for rank in ranks]
     collectives = _collectives(by_rank)
-    replays = timeline.replays if simulation.shows_replays else []
-    gpus = [
-        _gpu_truth(
-            simulation,
-            rank,
-            window,
-            by_rank[rank],
-            [replay for replay in replays if replay.rank == rank],
-            collectives[rank],
-        )
+    gpus = tuple(
+        _gpu_truth(simulation, rank, window, by_rank[rank], timeline, collectives[rank])
         for rank in ranks
-    ]
+    )
     return Truth(
-        FORMAT, simulation.sentence, simulation.era, simulation.mode, *window, gpus=tuple(gpus)
+        FORMAT,
+        simulation.sentence,
+        simulation.era,
+        simulation.mode,
+        *window,
+        straggler_rank=_straggler(collectives),
+        gpus=gpus,
     )
 
 
@@ -108,27 +95,38 @@ def _gpu_truth(
     rank: int,
     window: Window,
     operations: Sequence[GpuOp],
-    replays: Sequence[ReplaySpan],
+    timeline: Timeline,
     collectives: CollectivesTruth,
 ) -> GpuTruth:
     pieces = list(segments(operations, window))
-    idle = [(piece.start_ns, piece.end_ns) for piece in pieces if piece.owner is None]
     amounts = _amounts(operations, pieces)
-    idle_ns = sum(end - start for start, end in idle)
+    shown = simulation.shows_replays
+    replays = [replay for replay in timeline.replays if replay.rank == rank and shown]
+    rounds = rounds_of(timeline.rounds, operations, replays)
+    idle = IdleAnswer(
+        gaps=[(piece.start_ns, piece.end_ns) for piece in pieces if piece.owner is None],
+        story=HostStory(rank, timeline, operations),
+        stages=[stage for stage in timeline.stages if stage.rank == rank and shown],
+        replays=replays,
+        mode=simulation.mode,
+    )
     return GpuTruth(
         rank=rank,
         pid=simulation.pid(rank),
         device_id=simulation.device_id(rank),
         wall_ns=window[1] - window[0],
         busy_ns=sum(piece.length_ns for piece in pieces if piece.owner is not None),
-        idle_ns=idle_ns,
-        idle=_split_idle(idle, replays, simulation.mode),
+        idle_ns=idle.total_ns,
+        idle=idle.split(),
         categories=_summed(amounts, lambda key: key.category),
         communication=_summed(amounts, lambda key: key.subcategory),
         phases=_by_phase(amounts),
-        rounds=_rounds(operations, replays),
-        replays=tuple(_replay_truth(replay) for replay in replays),
-        seams=_seams(idle, replays),
+        rounds=rounds,
+        steady=steady_of(rounds),
+        replays=tuple(replay_truth(replay) for replay in replays),
+        stages=idle.stages(),
+        seams=idle.seams(),
+        pauses=idle.pauses(),
         collectives=collectives,
     )
 
@@ -169,60 +167,6 @@ def _by_phase(amounts: Mapping[Key, Amount]) -> dict[str, Mapping[str, Amount]]:
     return {phase: _summed(part, lambda key: key.category) for phase, part in parts.items()}
 
 
-def _split_idle(idle: Sequence[Window], replays: Sequence[ReplaySpan], mode: str) -> IdleTruth:
-    """Split idle time by where it lies; a gap is never cut, for replays start and end busy."""
-    starts = [replay.start_ns for replay in replays]
-    in_graph = between_graph = other = 0
-    for start_ns, end_ns in idle:
-        before = bisect_right(starts, start_ns)  # how many replays have begun by then
-        if before and end_ns <= replays[before - 1].end_ns:
-            in_graph += end_ns - start_ns
-        elif 0 < before < len(replays):
-            between_graph += end_ns - start_ns
-        else:
-            other += end_ns - start_ns
-    return IdleTruth(in_graph if mode == "node" else None, between_graph, other)
-
-
-def _seams(
-    idle: Sequence[Window], replays: Sequence[ReplaySpan]
-) -> dict[str, tuple[SeamTruth, ...]]:
-    starts = [start for start, _ in idle]
-    seams: defaultdict[str, list[SeamTruth]] = defaultdict(list)
-    for left, right in pairwise(replays):
-        first, last = bisect_left(starts, left.end_ns), bisect_left(starts, right.start_ns)
-        gaps = tuple(end - start for start, end in idle[first:last])
-        seams[f"{left.graph.kind}->{right.graph.kind}"].append(
-            SeamTruth(left.round, left.end_ns, right.start_ns, sum(gaps), gaps)
-        )
-    return {name: tuple(found) for name, found in sorted(seams.items())}
-
-
-def _rounds(operations: Iterable[GpuOp], replays: Iterable[ReplaySpan]) -> tuple[RoundTruth, ...]:
-    spans: dict[int, Window] = {}
-    for op in operations:
-        start_ns, end_ns = spans.get(op.round, (op.start_ns, op.end_ns))
-        spans[op.round] = min(start_ns, op.start_ns), max(end_ns, op.end_ns)
-    first: dict[int, int] = {}
-    for replay in replays:
-        first.setdefault(replay.round, replay.start_ns)
-    return tuple(
-        RoundTruth(index, *spans[index], first_replay_ns=first.get(index))
-        for index in sorted(spans)
-        if index != NO_ROUND
-    )
-
-
-def _replay_truth(replay: ReplaySpan) -> ReplayTruth:
-    return ReplayTruth(
-        kind=replay.graph.kind,
-        graph_id=replay.graph.graph_id,
-        round=replay.round,
-        start_ns=replay.start_ns,
-        end_ns=replay.end_ns,
-    )
-
-
 def _collectives(by_rank: Sequence[Sequence[GpuOp]]) -> list[CollectivesTruth]:
     """Split each rank's collectives at the moment at which the last rank had arrived."""
     in_order = [
@@ -240,3 +184,8 @@ def _collectives(by_rank: Sequence[Sequence[GpuOp]]) -> list[CollectivesTruth]:
         CollectivesTruth(len(operations), wire[rank], wait[rank])
         for rank, operations in enumerate(in_order)
     ]
+
+
+def _straggler(collectives: Sequence[CollectivesTruth]) -> int | None:
+    waits = [each.wait_ns for each in collectives]
+    return waits.index(min(waits)) if any(waits) else None

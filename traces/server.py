@@ -2,33 +2,44 @@
 
 The ranks run the same steps. They meet in collectives: each begins one when it gets there, and
 all end it together, a wire time after the last has arrived. So a late rank shows up where it
-does on real GPUs: as a long all-reduce on the early ones.
+does on real GPUs: as a long all-reduce on the early ones. A lone rank has no collectives.
 """
 
-from collections.abc import Sequence
-from random import Random
+from collections.abc import Mapping, Sequence
 
+from traces.rank import GAP_IN_STREAM_NS, Rank
 from traces.timeline import (
     NO_ROUND,
     ApiCall,
     GpuOp,
     HostSpan,
-    HostWait,
-    Lane,
     ReplaySpan,
+    RoundStart,
+    StageSpan,
     Timeline,
 )
-from traces.workload import Copy, Graph, HostWork, Kernel, Launch, Node, Replay, Set, Span, Step
+from traces.workload import (
+    Await,
+    Call,
+    Copy,
+    Enter,
+    Graph,
+    HostWork,
+    Join,
+    Kernel,
+    Lane,
+    Launch,
+    Node,
+    Program,
+    Record,
+    Replay,
+    Set,
+    Step,
+)
 
-SESSION_OFFSET_NS = 1_200_000_000  # a server has started and captured its graphs by then
-DURATION_JITTER = 0.02
 GAP_IN_GRAPH_NS = (500, 2_000)  # skewed to the short end
-GAP_IN_STREAM_NS = (900, 2_200)
 BESIDE_DELAY_NS = (200, 900)
 LAUNCH_CALL_NS = (3_500, 6_000)
-LAUNCH_LATENCY_NS = (4_200, 9_000)
-BETWEEN_CALLS_NS = (1_000, 3_000)
-SYNC_RETURN_NS = (3_000, 8_000)
 GRAPH_CALL_NS = 14_000
 GRAPH_CALL_PER_NODE_NS = 100
 GRAPH_START_RATIO = 0.6  # of the launch call; the first kernel starts before the call returns
@@ -36,87 +47,51 @@ COPY_BYTES_PER_NS = {"h2d": 12.0, "d2h": 12.0, "d2d": 300.0}
 COPY_BASE_NS = {"h2d": 900, "d2h": 1_300, "d2d": 1_000}
 
 
-class Rank:
-    """One process with one GPU: where its host and its streams have got to."""
-
-    def __init__(self, index: int, seed: int, slowdown: float, timeline: Timeline) -> None:
-        self.index = index
-        self.host_ns = SESSION_OFFSET_NS
-        self.free_ns: dict[Lane, int] = {"main": 0, "alternate": 0, "copy": 0}
-        self._slowdown = slowdown
-        self._random = Random(f"{seed}/{index}")
-        self._correlation = 0
-        self._timeline = timeline
-
-    def draw(self, span: Span) -> int:
-        """Draw a time from `span`."""
-        low, high = span
-        return low + int((high - low) * self._random.random())
-
-    def draw_short(self, span: Span) -> int:
-        """Draw a time from `span`, most of them near its low end."""
-        low, high = span
-        share = self._random.random()
-        return low + int((high - low) * share * share * share)
-
-    def duration(self, nominal_ns: float) -> int:
-        """Return how long something takes this time on this GPU."""
-        jitter = 1 + DURATION_JITTER * (2 * self._random.random() - 1)
-        return max(1, int(nominal_ns * jitter * self._slowdown))
-
-    def call(self, name: str, duration_ns: int) -> ApiCall:
-        """Make a CUDA call; the host has moved on when it returns."""
-        self._correlation += 1
-        start = self.host_ns
-        call = ApiCall(start, start + duration_ns, self.index, name, self._correlation)
-        self._timeline.calls.append(call)
-        self.host_ns = call.end_ns + self.draw(BETWEEN_CALLS_NS)
-        return call
-
-    def ready(self, call: ApiCall, lane: Lane) -> int:
-        """Return when what `call` launched can begin on `lane`."""
-        after_launch = call.start_ns + self.draw(LAUNCH_LATENCY_NS)
-        return max(after_launch, self.free_ns[lane] + self.draw(GAP_IN_STREAM_NS))
-
-    def synchronize(self) -> None:
-        """Wait for the main stream."""
-        done = self.free_ns["main"] + self.draw(SYNC_RETURN_NS)
-        duration = max(self.draw((1_500, 2_500)), done - self.host_ns)
-        call = self.call("cudaStreamSynchronize_v3020", duration)
-        self._timeline.waits.append(
-            HostWait(call.start_ns + 300, call.end_ns - 400, self.index, call.correlation)
-        )
-
-
 class Server:
     """Ranks that run programs in step."""
 
-    def __init__(self, seed: int, slowdowns: Sequence[float]) -> None:
-        """Start `len(slowdowns)` ranks; a rank of 1.01 takes 1 % longer for everything."""
+    def __init__(
+        self,
+        seed: int,
+        slowdowns: Sequence[float],
+        host_slowdown: float = 1.0,
+        seam_delays_ns: Mapping[str, int] | None = None,
+    ) -> None:
+        """Start `len(slowdowns)` ranks; a rank of 1.01 takes 1 % longer for everything.
+
+        Hosts work `host_slowdown` times as long between their calls, and `seam_delays_ns` longer
+        before the launch that ends the seam of that name.
+        """
         self.timeline = Timeline()
         self._ranks = [
             Rank(index, seed, slowdown, self.timeline) for index, slowdown in enumerate(slowdowns)
         ]
+        self._host_slowdown = host_slowdown
+        self._seam_delays_ns = seam_delays_ns or {}
         self._round = NO_ROUND
+        self._stage: Sequence[StageSpan] = ()
         self._record = self.timeline.operations.append
 
-    def run(self, program: Sequence[Step], round_index: int = NO_ROUND) -> None:
-        """Run one program to its end, as round `round_index` if it is one."""
-        self._round = round_index
-        starts = [rank.host_ns for rank in self._ranks]
-        for step in program:
+    def run(self, program: Program) -> None:
+        """Run one program to its end, as the next round if it is one."""
+        self._round = NO_ROUND
+        if program.kind is not None:
+            self._round = len(self.timeline.rounds)
+            start = RoundStart(self._round, program.kind, program.batch_size)
+            self.timeline.rounds.append(start)
+        for rank in self._ranks:
+            rank.enter("scheduler.run_batch")
+        for step in program.steps:
             self._run_step(step)
-        for rank, start in zip(self._ranks, starts, strict=True):
-            name = "scheduler.run_batch"
-            self.timeline.ranges.append(HostSpan(start, rank.host_ns - 1, rank.index, name))
+        for rank in self._ranks:
+            rank.leave()
 
     def _run_step(self, step: Step) -> None:
         match step:
             case HostWork():
                 self._work(step)
             case Launch():
-                for node in step.nodes:
-                    self._launch(node, step.phase)
+                self._launch_all(step)
             case Copy():
                 for _ in range(step.times):
                     self._copy(step)
@@ -124,11 +99,15 @@ class Server:
                 self._set(step)
             case Replay():
                 self._replay(step.graph)
+            case _:
+                for rank in self._ranks:
+                    _run_on(rank, step)
 
     def _work(self, work: HostWork) -> None:
+        ratio = 1.0 if work.is_pause else self._host_slowdown
         for rank in self._ranks:
             start = rank.host_ns
-            rank.host_ns += rank.draw(work.time_ns)
+            rank.host_ns += int(rank.draw(work.time_ns) * ratio)
             if work.late_ns is not None:
                 lead = self._ranks[0].host_ns
                 late = rank.index * rank.draw(work.late_ns)
@@ -137,19 +116,47 @@ class Server:
                 middle = (start + rank.host_ns) // 2
                 span = HostSpan(middle, rank.host_ns - 500, rank.index, work.os_call)
                 self.timeline.os_calls.append(span)
+            if work.is_pause:
+                self.timeline.pauses.append(HostSpan(start, rank.host_ns, rank.index, "pause"))
 
-    def _launch(self, node: Node, phase: str) -> None:
-        kernel = node.kernel
+    def _enter_stage(self, kind: str, *, is_replay: bool) -> None:
+        """Begin a stage, or go on with the eager one that is being launched."""
+        before = self._stage[0] if self._stage else None
+        is_whole = is_replay and kind != "prefill"  # and not a piece of one
+        if before and not is_whole and (before.kind, before.round) == (kind, self._round):
+            return
+        delay_ns = self._seam_delays_ns.get(f"{before.kind}->{kind}", 0) if before else 0
+        for rank in self._ranks:
+            rank.host_ns += delay_ns
+        self._stage = [
+            StageSpan(0, 0, rank.index, kind, self._round, is_whole) for rank in self._ranks
+        ]
+        self.timeline.stages.extend(self._stage)
+
+    def _extend_stage(self, rank: Rank, start_ns: int, end_ns: int) -> None:
+        stage = self._stage[rank.index]
+        stage.start_ns = stage.start_ns or start_ns
+        stage.end_ns = max(stage.end_ns, end_ns)
+
+    def _launch_all(self, launch: Launch) -> None:
+        if launch.stage is not None:
+            self._enter_stage(launch.stage, is_replay=False)
+        for node in launch.nodes:
+            if len(self._ranks) > 1 or not node.kernel.is_collective:
+                self._launch(node, launch)
+
+    def _launch(self, node: Node, launch: Launch) -> None:
+        kernel, lane = node.kernel, launch.lane
         name = "cuLaunchKernelEx" if kernel.is_driver_launched else "cudaLaunchKernel_v7000"
         calls = [rank.call(name, rank.draw(LAUNCH_CALL_NS)) for rank in self._ranks]
-        starts = [rank.ready(call, "main") for rank, call in zip(self._ranks, calls, strict=True)]
+        starts = [rank.ready(call, lane) for rank, call in zip(self._ranks, calls, strict=True)]
         ends = self._ends(kernel, starts)
         for rank, call, start, end in zip(self._ranks, calls, starts, ends, strict=True):
-            rank.free_ns["main"] = end
-            at = rank.index
-            self._record(
-                GpuOp(start, end, at, "main", kernel, call.correlation, phase, self._round)
-            )
+            rank.free_ns[lane] = end
+            at, phase = rank.index, launch.phase
+            self._record(GpuOp(start, end, at, lane, kernel, call.correlation, phase, self._round))
+            if launch.stage is not None:
+                self._extend_stage(rank, start, end)
 
     def _ends(self, kernel: Kernel, starts: Sequence[int]) -> list[int]:
         """Return when the ranks end `kernel`: together if it is a collective, else each alone."""
@@ -162,13 +169,15 @@ class Server:
         ]
 
     def _copy(self, copy: Copy) -> None:
-        lane: Lane = "copy" if copy.is_beside else "main"
         nominal = COPY_BASE_NS[copy.kind] + copy.size_bytes / COPY_BYTES_PER_NS[copy.kind]
         for rank in self._ranks:
-            call = rank.call("cudaMemcpyAsync_v3020", rank.draw(LAUNCH_CALL_NS))
-            self._run_alone(rank, call, lane, copy, nominal)
+            duration_ns = rank.draw(LAUNCH_CALL_NS)
+            call = rank.call("cudaMemcpyAsync_v3020", duration_ns, blocks=copy.waits_by_contract)
+            end_ns = self._run_alone(rank, call, copy.lane, copy, nominal)
+            if copy.is_blocking:
+                rank.last_until(call, end_ns)
             if copy.is_waited_for:
-                rank.synchronize()
+                rank.synchronize(copy.lane)
 
     def _set(self, memset: Set) -> None:
         for rank in self._ranks:
@@ -177,13 +186,17 @@ class Server:
 
     def _run_alone(
         self, rank: Rank, call: ApiCall, lane: Lane, what: Copy | Set, nominal_ns: float
-    ) -> None:
+    ) -> int:
         start = rank.ready(call, lane)
         end = rank.free_ns[lane] = start + rank.duration(nominal_ns)
-        at = rank.index
-        self._record(GpuOp(start, end, at, lane, what, call.correlation, "eager", self._round))
+        phase = what.phase if isinstance(what, Copy) else "other"
+        self._record(
+            GpuOp(start, end, rank.index, lane, what, call.correlation, phase, self._round)
+        )
+        return end
 
     def _replay(self, graph: Graph) -> None:
+        self._enter_stage(graph.stage, is_replay=True)
         call_ns = GRAPH_CALL_NS + GRAPH_CALL_PER_NODE_NS * len(graph.nodes)
         calls = [
             rank.call("cudaGraphLaunch_v10000", rank.duration(call_ns)) for rank in self._ranks
@@ -195,6 +208,7 @@ class Server:
         self._run_nodes(graph, calls, first)
         for rank, call, start in zip(self._ranks, calls, first, strict=True):
             end = rank.free_ns["main"]
+            self._extend_stage(rank, start, end)
             self.timeline.replays.append(
                 ReplaySpan(start, end, rank.index, graph, call.correlation, self._round)
             )
@@ -204,6 +218,8 @@ class Server:
         ready = list(first)  # when the next node of the main branch may begin
         begun = list(first)
         for number, node in enumerate(graph.nodes, start=1):
+            if node.kernel.is_collective and len(self._ranks) == 1:
+                continue
             if node.is_beside:
                 starts = [
                     start + rank.draw(BESIDE_DELAY_NS)
@@ -244,3 +260,19 @@ class Server:
                     number,
                 )
             )
+
+
+def _run_on(rank: Rank, step: Step) -> None:
+    """Run a step that concerns each rank alone."""
+    match step:
+        case Call():
+            for _ in range(step.times):
+                rank.call(step.name, rank.draw(step.time_ns))
+        case Record():
+            rank.record(step.event, step.lane)
+        case Join():
+            rank.join(step.lane, step.event)
+        case Await():
+            rank.wait_for(step.event, step.behind)
+        case Enter():
+            rank.enter(step.range)

@@ -26,12 +26,14 @@ __all__ = ["DEMO", "Simulation", "Truth", "run", "simulate", "truth_path"]
 
 def run(simulation: Simulation) -> Timeline:
     """Let the server run and return what happened."""
-    server = Server(simulation.seed, simulation.slowdowns)
-    programs = simulation.workload.programs
-    for name in simulation.before:
-        server.run(programs[name])
-    for index in range(simulation.rounds):
-        server.run(programs[simulation.round_program], index)
+    server = Server(
+        simulation.seed,
+        simulation.slowdowns,
+        simulation.host_slowdown,
+        simulation.seam_delays_ns,
+    )
+    for name in simulation.plan:
+        server.run(simulation.workload.programs[name])
     return server.timeline
 
 

@@ -60,8 +60,8 @@ def _write_processes(export: ExportWriter, simulation: Simulation) -> None:
 def _write_gpus(export: ExportWriter, simulation: Simulation) -> None:
     for rank in range(len(simulation.slowdowns)):
         pid = simulation.pid(rank)
-        export.gpu(rank, ordinals={pid: simulation.device_id(rank)})
-        for lane, flag in (("copy", 2), ("alternate", 2), ("main", 3)):
+        _write_gpu(export, simulation, rank)
+        for lane in simulation.lanes:
             export.row(
                 "TARGET_INFO_CUDA_STREAM",
                 streamId=simulation.stream_id(rank, lane),
@@ -69,9 +69,24 @@ def _write_gpus(export: ExportWriter, simulation: Simulation) -> None:
                 processId=pid,
                 contextId=simulation.context_id(rank),
                 priority=0,
-                flag=flag,
+                flag=3 if lane == "main" else 2,
             )
         _write_context(export, simulation, rank)
+
+
+def _write_gpu(export: ExportWriter, simulation: Simulation, rank: int) -> None:
+    model = simulation.workload.deployment.gpu
+    export.gpu(
+        rank,
+        name=model.name,
+        sm_count=model.sm_count,
+        memory_bandwidth=model.memory_bandwidth_bytes_per_s,
+        compute=model.compute,
+        chip=model.chip,
+        ordinals={simulation.pid(rank): simulation.device_id(rank)},
+        totalMemory=model.memory_bytes,
+        l2CacheSize=model.l2_cache_bytes,
+    )
 
 
 def _write_context(export: ExportWriter, simulation: Simulation, rank: int) -> None:

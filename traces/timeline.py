@@ -1,11 +1,10 @@
 """What happened on the GPUs and the hosts of a simulated server."""
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
-from traces.workload import Copy, Graph, Kernel, Set
+from traces.workload import Copy, Graph, Kernel, Lane, RoundKind, Set
 
-Lane: TypeAlias = Literal["main", "alternate", "copy"]
 NO_ROUND = -1
 
 
@@ -25,13 +24,14 @@ class GpuOp(NamedTuple):  # a tuple and no dataclass: a trace has a million of t
 
 
 class ApiCall(NamedTuple):
-    """One CUDA call of a rank's scheduler thread."""
+    """One CUDA call of a rank's scheduler thread; `blocks` if it waits for the GPU."""
 
     start_ns: int
     end_ns: int
     rank: int
     name: str
     correlation: int
+    blocks: bool = False
 
 
 class HostSpan(NamedTuple):
@@ -44,12 +44,14 @@ class HostSpan(NamedTuple):
 
 
 class HostWait(NamedTuple):
-    """A host that waits for a stream, as the GPU timeline shows it."""
+    """A host that waits for a stream or an event, as the GPU timeline shows it."""
 
     start_ns: int
     end_ns: int
     rank: int
     correlation: int
+    lane: Lane
+    is_event: bool
 
 
 class ReplaySpan(NamedTuple):
@@ -63,6 +65,27 @@ class ReplaySpan(NamedTuple):
     round: int
 
 
+@dataclass(frozen=True, slots=True)
+class RoundStart:
+    """What kind of round the one with this index is."""
+
+    index: int
+    kind: RoundKind
+    batch_size: int
+
+
+@dataclass(slots=True)
+class StageSpan:
+    """One replay, or the eager work that stands in its place; it grows while that is launched."""
+
+    start_ns: int
+    end_ns: int
+    rank: int
+    kind: str
+    round: int
+    is_replay: bool
+
+
 @dataclass(slots=True)
 class Timeline:
     """Everything that happened, in the order in which it was simulated."""
@@ -73,3 +96,6 @@ class Timeline:
     ranges: list[HostSpan] = field(default_factory=list)
     waits: list[HostWait] = field(default_factory=list)
     replays: list[ReplaySpan] = field(default_factory=list)
+    rounds: list[RoundStart] = field(default_factory=list)
+    stages: list[StageSpan] = field(default_factory=list)
+    pauses: list[HostSpan] = field(default_factory=list)

@@ -5,9 +5,12 @@ All of it is data (see `qwen36_27b_a6000.toml`); another server is another file.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 Span: TypeAlias = tuple[int, int]  # from, to: a range of ns to draw from
+Lane: TypeAlias = Literal["main", "alternate", "copy", "schedule"]
+
+PREFILL_PIECE = "prefill_piece"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,11 @@ class Graph:
     category: str = "graph (not traced per node)"
     subcategory: str | None = None
 
+    @property
+    def stage(self) -> str:
+        """The stage that a replay is, or is part of: all pieces of a prefill are one."""
+        return "prefill" if self.kind == PREFILL_PIECE else self.kind
+
 
 @dataclass(frozen=True, slots=True)
 class HostWork:
@@ -56,27 +64,41 @@ class HostWork:
     time_ns: Span
     late_ns: Span | None
     os_call: str | None
+    is_pause: bool  # nobody has asked for anything
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """Kernels launched one by one."""
+    """Kernels launched one by one; with a `stage` they stand where others replay a graph."""
 
     nodes: tuple[Node, ...]
     phase: str
+    lane: Lane
+    stage: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A copy; with `is_waited_for` the host blocks until it is done."""
+    """A copy; with `is_waited_for` the host waits for the stream afterwards.
+
+    Into pageable memory, `is_blocking` lets the call itself last until the copy is done.
+    """
 
     kind: str
     size_bytes: int
     times: int
     is_waited_for: bool
-    is_beside: bool
+    lane: Lane
+    phase: str = "other"
+    is_pinned: bool = False
+    is_blocking: bool = False
     category: str = "memory"
     subcategory: str | None = None
+
+    @property
+    def waits_by_contract(self) -> bool:
+        """Whether CUDA promises that the call returns only once the data has arrived."""
+        return self.kind == "d2h" and not self.is_pinned
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +117,63 @@ class Replay:
     graph: Graph
 
 
-Step: TypeAlias = HostWork | Launch | Copy | Set | Replay
+@dataclass(frozen=True, slots=True)
+class Call:
+    """CUDA calls that put nothing on a GPU."""
+
+    name: str
+    time_ns: Span
+    times: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """An event recorded on a stream."""
+
+    event: str
+    lane: Lane
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A stream that waits for the event last recorded under this name."""
+
+    lane: Lane
+    event: str
+
+
+@dataclass(frozen=True, slots=True)
+class Await:
+    """The host waits for an event: the last one of this name, or one `behind` it."""
+
+    event: str
+    behind: int
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """The scheduler enters another range of its own (NVTX)."""
+
+    range: str
+
+
+Step: TypeAlias = HostWork | Launch | Copy | Set | Replay | Call | Record | Join | Await | Enter
+RoundKind: TypeAlias = Literal["speculative", "decode", "prefill"]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What the host does in one go; a round if it has a kind."""
+
+    steps: tuple[Step, ...]
+    kind: RoundKind | None
+    batch_size: int
+    speculation: str  # for the sentence in which the file says what it is
+
+    @property
+    def uses_schedule_stream(self) -> bool:
+        """Whether the scheduler has a stream of its own."""
+        return any(getattr(step, "lane", None) == "schedule" for step in self.steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +183,27 @@ class Deployment:
     model: str
     server: str
     speculation: str
-    gpu: str
     ranks: int
+    gpu: "GpuModel"
+
+
+@dataclass(frozen=True, slots=True)
+class GpuModel:
+    """The kind of GPU, as exports describe it."""
+
+    name: str
+    chip: str
+    compute: tuple[int, int]
+    sm_count: int
+    memory_bytes: int
+    l2_cache_bytes: int
     memory_bandwidth_bytes_per_s: int
 
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """A server: its deployment and, by name, the programs its host runs."""
+    """A server: its deployment and, by name, its graphs and the programs its host runs."""
 
     deployment: Deployment
     graphs: Mapping[str, Graph]
-    programs: Mapping[str, tuple[Step, ...]]
+    programs: Mapping[str, Program]

@@ -43,6 +43,8 @@ LAUNCH = (
     "blockZ",
 )
 COPY_KIND = {"h2d": (1, 0, 2), "d2h": (2, 2, 0), "d2d": (8, 2, 2)}  # kind, source, destination
+PINNED_COPY_KIND = COPY_KIND | {"h2d": (1, 1, 2), "d2h": (2, 2, 1)}
+EVENT_SYNC, STREAM_SYNC = 1, 3
 
 
 def write_export(timeline: Timeline, simulation: Simulation, path: Path) -> None:
@@ -112,7 +114,7 @@ class _TimelineWriter:
         sets: list[Row] = []
         for op in operations:
             if isinstance(op.what, Copy):
-                copies.append((*self._place(op), op.what.size_bytes, *COPY_KIND[op.what.kind]))
+                copies.append((*self._place(op), op.what.size_bytes, *_copy_kind(op.what)))
             elif isinstance(op.what, Set):
                 sets.append((*self._place(op), op.what.size_bytes))
         columns = (*PLACE, "bytes", "copyKind", "srcKind", "dstKind")
@@ -143,9 +145,10 @@ class _TimelineWriter:
                 wait.start_ns,
                 wait.end_ns,
                 pid=simulation.pid(wait.rank),
-                stream=self._stream_of(wait.rank, "main"),
+                stream=self._stream_of(wait.rank, wait.lane),
                 context=simulation.context_id(wait.rank),
                 correlation=wait.correlation,
+                sync_type=EVENT_SYNC if wait.is_event else STREAM_SYNC,
             )
         for span in sorted(timeline.os_calls):
             self._export.osrt(span.name, span.start_ns, span.end_ns, pid=simulation.pid(span.rank))
@@ -156,3 +159,7 @@ class _TimelineWriter:
         for span in sorted(ranges):
             pid = self._simulation.pid(span.rank)
             self._export.nvtx(span.name, span.start_ns, span.end_ns, pid=pid)
+
+
+def _copy_kind(copy: Copy) -> tuple[int, int, int]:
+    return (PINNED_COPY_KIND if copy.is_pinned else COPY_KIND)[copy.kind]
