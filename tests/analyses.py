@@ -12,15 +12,27 @@ from traceattr.attribution.analysis import (
     Idle,
     KernelTime,
     Notice,
+    RoundsSummary,
     RulesId,
     TraceFacts,
     Window,
 )
 from traceattr.rules.categories import GRAPH, UNCLASSIFIED
 
+NO_ROUNDS = RoundsSummary(
+    kind="none",
+    why="no CUDA graph was replayed, and rounds are told by their graphs",
+    count=0,
+    prefills=0,
+    wall=None,
+    replays_per_round=(),
+    graphs=(),
+    slow=None,
+    cut=(),
+)
 PHASES = Notice(
-    "phases-not-analysed",
-    "Phases are not told apart yet: the draft row holds only kernels that draft rules name.",
+    "no-rounds",
+    "No rounds: no CUDA graph was replayed. Figures per round are unknown.",
 )
 
 
@@ -45,14 +57,16 @@ def idle(in_graph: int | None = 0, between: int = 0, outside: int = 0, edge: int
         in_graph_ns=in_graph,
         between_graph_ns=between,
         other_ns=outside + edge,
-        edge_ns=edge,
+        no_work_ns=edge,
     )
 
 
 def category(
     name: str, exclusive_ns: int, operations: int = 1, sub: str | None = None, overlap_ns: int = 0
 ) -> CategoryTime:
-    return CategoryTime(name, sub, exclusive_ns, exclusive_ns + overlap_ns, operations)
+    return CategoryTime(
+        name, sub, None, exclusive_ns, exclusive_ns + overlap_ns, operations, per_round=None
+    )
 
 
 def gpu_time(
@@ -66,6 +80,8 @@ def gpu_time(
         kernel_ns=busy_ns - only_copies_ns,
         categories=tuple(categories),
         idle=gaps,
+        per_round=(),
+        category_rounds=(),
     )
 
 
@@ -108,6 +124,7 @@ def analysis(
         ),
         gpus=tuple(gpu(time.gpu) for time in per_gpu),
         window=Window(500_000_000, 500_000_000 + wall_ns, "first to last GPU operation"),
+        rounds=NO_ROUNDS,
         per_gpu=per_gpu,
         kernels=tuple(kernels or ()),
         warnings=warnings,

@@ -26,7 +26,7 @@ def warnings(path: Path) -> dict[str, str]:
     return {notice.code: notice.text for notice in analysed(path).warnings}
 
 
-def test_a_plain_trace_warns_only_of_what_is_not_analysed_yet(path: Path) -> None:
+def test_a_plain_trace_warns_only_of_what_cannot_be_known(path: Path) -> None:
     with ExportWriter(path) as export:
         export.gpu(0, ordinals={PID: 0})
         export.api("cudaLaunchKernel_v7000", 100, 105, pid=PID, correlation=1)
@@ -34,7 +34,7 @@ def test_a_plain_trace_warns_only_of_what_is_not_analysed_yet(path: Path) -> Non
             "void cublasLt::splitKreduce_kernel<(int)32>()", 110, 150, pid=PID, correlation=1
         )
 
-    assert warnings(path).keys() == {"phases-not-analysed", "rounds-not-analysed"}
+    assert warnings(path).keys() == {"no-rounds"}
 
 
 def test_launches_and_work_that_do_not_meet_are_counted(path: Path) -> None:

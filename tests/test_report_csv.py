@@ -20,8 +20,8 @@ def test_columns_keep_their_order() -> None:
     text = render(two_gpus(), ReportFormat.CSV, width=80, color=False)
 
     assert text.splitlines()[:2] == [
-        "category,group,gpu,exclusive_ns,share,sum_ns,operations,subcategory",
-        "weight_gemm,weight GEMM,0,965300000,0.7934081288784778,968300000,16000,",
+        "category,group,phase,gpu,exclusive_ns,share,sum_ns,operations,subcategory",
+        "weight_gemm,weight GEMM,,0,965300000,0.7934081288784778,968300000,16000,",
     ]
 
 

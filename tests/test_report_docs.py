@@ -5,15 +5,16 @@ from pathlib import Path
 import pytest
 
 from tests.analyses import two_gpus
+from traceattr.attribution.groups import GAP_GROUPS
 from traceattr.report.breakdown import IDLE, NO_KERNEL, WINDOW
-from traceattr.report.grouped import BETWEEN_GRAPHS, IDLE_GROUPS, OUTSIDE_GRAPHS
+from traceattr.report.grouped import BETWEEN_GRAPHS, OUTSIDE_GRAPHS
 from traceattr.report.json_document import document
 from traceattr.rules.categories import GROUPS, SUBCATEGORIES
 
 DOCS = (Path(__file__).parents[1] / "docs" / "report.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", [*GROUPS, *IDLE_GROUPS, WINDOW, IDLE, NO_KERNEL])
+@pytest.mark.parametrize("name", [*GROUPS, *GAP_GROUPS, WINDOW, IDLE, NO_KERNEL])
 def test_every_group_and_total_has_a_row_that_defines_it(name: str) -> None:
     assert f"\n| {name} | " in DOCS
 

@@ -8,6 +8,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 GraphTrace = Literal["node", "graph", "none", "mixed"]
+Phase = Literal["target", "draft", "prefill", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Order statistics of a figure over the rounds, in ns.
+
+    Quantiles are of the nearest rank (``inverted_cdf``), so each is a value that occurred.
+    """
+
+    median: int
+    p99: int
+    mean: int
+    min: int
+    max: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,16 +155,21 @@ class CategoryTime:
     Attributes:
         category: Name, one of `traceattr.rules.categories.CATEGORIES`.
         subcategory: ``nccl`` or ``custom`` for communication, else None.
+        phase: Of which model's pass it is part; ``other`` is eager work around the passes.  None
+            when the trace shows no rounds.
         exclusive_ns: Wall time owned by this category; over all categories it sums to busy time.
         sum_ns: Sum of durations inside the window; may exceed the wall where operations overlap.
         operations: Operations that touch the window.
+        per_round: Exclusive time over the rounds, None without rounds.
     """
 
     category: str
     subcategory: str | None
+    phase: Phase | None
     exclusive_ns: int
     sum_ns: int
     operations: int
+    per_round: Spread | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,15 +215,45 @@ class Idle:
         total_ns: All idle time.
         in_graph_ns: Inside one graph replay; None when replays were recorded as envelopes only.
         between_graph_ns: Outside replays, between the first and the last replay.
-        other_ns: The rest: traces without graphs, and before the first or after the last replay.
-        edge_ns: Part of `other_ns`: before the GPU's first or after its last operation.
+        other_ns: The rest: traces without graphs, before the first or after the last replay, and
+            pauses.
+        no_work_ns: Part of `other_ns`: before the GPU's first or after its last operation, and
+            pauses longer than several rounds, in which no request can be in flight.
     """
 
     total_ns: int
     in_graph_ns: int | None
     between_graph_ns: int
     other_ns: int
-    edge_ns: int
+    no_work_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class CategorySpread:
+    """How one category in one phase, all subcategories together, varies over the rounds.
+
+    Attributes:
+        category: Name.
+        phase: As in `CategoryTime`.
+        spread: Of its exclusive time per round.
+    """
+
+    category: str
+    phase: Phase | None
+    spread: Spread | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSpread:
+    """How one group varies over the rounds.
+
+    Attributes:
+        group: Name of the group, as in tables.
+        spread: Of its time per round; None when the trace cannot tell.
+    """
+
+    group: str
+    spread: Spread | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +267,8 @@ class GpuTime:
         kernel_ns: Time in which at least one kernel or graph ran; copies do not count.
         categories: Categories with at least one operation, in table order.
         idle: The rest of the window.
+        per_round: Time of each group over the rounds, in table order; empty without rounds.
+        category_rounds: The same for categories.
     """
 
     gpu: int
@@ -225,6 +277,73 @@ class GpuTime:
     kernel_ns: int
     categories: tuple[CategoryTime, ...]
     idle: Idle
+    per_round: tuple[GroupSpread, ...]
+    category_rounds: tuple[CategorySpread, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFamily:
+    """CUDA graphs of one purpose on one GPU.
+
+    Attributes:
+        gpu: Number of the GPU.
+        graph_ids: Their ids; graphs of one purpose differ in the batch size.
+        replays: How many replays they have.
+        kind: verify, decode, draft, draft_extend, prefill_piece or other.
+        confidence: high, medium or low.
+        evidence: Why, in words.
+    """
+
+    gpu: int
+    graph_ids: tuple[int, ...]
+    replays: int
+    kind: str
+    confidence: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True)
+class SlowRounds:
+    """What makes the slowest rounds slow.
+
+    Attributes:
+        count: Rounds at or above the 99th percentile.
+        group: Group with the largest excess over its median.
+        excess_ns: That excess, as the mean over these rounds.
+        share: Its part of the excess of the whole round.
+    """
+
+    count: int
+    group: str
+    excess_ns: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsSummary:
+    """What the server repeats, on the first GPU; all ranks of a group do the same.
+
+    Attributes:
+        kind: ``speculative``, ``decode`` or ``none``.
+        why: Why there are none, None when there are.
+        count: Rounds of that kind in the window.
+        prefills: Prefills in the window.
+        wall: From the begin of one round to the begin of the next.
+        replays_per_round: Mean replays of each kind of graph in a round, by kind.
+        graphs: What each graph is for, and why.
+        slow: What makes the slowest rounds slow, None with fewer than 30 rounds.
+        cut: What the window leaves out, and why; one sentence each.
+    """
+
+    kind: Literal["speculative", "decode", "none"]
+    why: str | None
+    count: int
+    prefills: int
+    wall: Spread | None
+    replays_per_round: tuple[tuple[str, float], ...]
+    graphs: tuple[GraphFamily, ...]
+    slow: SlowRounds | None
+    cut: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +356,7 @@ class Analysis:
         trace: What the file says about itself.
         gpus: The GPUs, in order of rank.
         window: What the numbers are about.
+        rounds: What the server repeats.
         per_gpu: One entry per GPU, in the order of `gpus`.
         kernels: Every kernel name in the window, longest time per GPU first.
         warnings: What to know before trusting the numbers.
@@ -247,6 +367,7 @@ class Analysis:
     trace: TraceFacts
     gpus: tuple[Gpu, ...]
     window: Window
+    rounds: RoundsSummary
     per_gpu: tuple[GpuTime, ...]
     kernels: tuple[KernelTime, ...]
     warnings: tuple[Notice, ...]

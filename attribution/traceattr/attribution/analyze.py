@@ -1,9 +1,12 @@
 """From a loaded trace to the analysis that every report shows."""
 
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from types import MappingProxyType
 
 import duckdb
 
+from traceattr.attribution.account import Account, open_account
 from traceattr.attribution.analysis import (
     Analysis,
     Diagnostic,
@@ -14,9 +17,13 @@ from traceattr.attribution.analysis import (
     TraceFacts,
     Window,
 )
-from traceattr.attribution.gpu_time import gpu_time
+from traceattr.attribution.gpu_time import gpu_time, own_time
+from traceattr.attribution.kinds import PieceKind
 from traceattr.attribution.labels import KernelNames, classify_kernels
 from traceattr.attribution.notices import notices
+from traceattr.attribution.per_round import sample_rounds
+from traceattr.attribution.round_summary import summarise_rounds
+from traceattr.attribution.steady import Steady, find_steady, main_kind, pause_length
 from traceattr.attribution.window import WindowOption, choose_window
 from traceattr.ingest.database import read_sql
 from traceattr.ingest.identity import ProcessGpu, pid_of
@@ -24,30 +31,63 @@ from traceattr.ingest.trace import Trace
 from traceattr.rules.rule_set import RuleSet
 
 
-def analyze(trace: Trace, rules: RuleSet, *, window: WindowOption = (None, None)) -> Analysis:
+def analyze(
+    trace: Trace,
+    rules: RuleSet,
+    *,
+    window: WindowOption = (None, None),
+    graph_kinds: Mapping[int, PieceKind] = MappingProxyType({}),
+) -> Analysis:
     """Return where each nanosecond of each GPU went.
+
+    Args:
+        trace: The loaded trace.
+        rules: What decides categories.
+        window: The part to look at, the steady part when both ends are None.
+        graph_kinds: What graphs are for, by id, where the user knows better.
 
     Raises:
         OptionError: The window lies outside the recorded work.
     """
     names = classify_kernels(trace.connection, rules)
-    chosen = choose_window(trace.connection, window)
+    accounts = [
+        open_account(trace.connection, gpu.gpu_id, names, graph_kinds) for gpu in trace.gpus
+    ]
+    steady = _steady(trace, accounts, window)
+    chosen = steady.window
     facts = _facts(trace)
     opaque = _gpus_with_hidden_gaps(trace)
-    per_gpu = tuple(
-        gpu_time(trace.connection, gpu.gpu_id, chosen, names, hides_gaps=gpu.gpu_id in opaque)
-        for gpu in trace.gpus
-    )
+    owned = [
+        own_time(
+            account,
+            chosen,
+            sample_rounds(account, chosen, main_kind(account), steady.pause_ns),
+            pause_ns=steady.pause_ns,
+            hides_gaps=account.timeline.gpu_id in opaque,
+        )
+        for account in accounts
+    ]
+    per_gpu = tuple(map(gpu_time, owned))
+    rounds = summarise_rounds(owned, steady)
     return Analysis(
         version=version("traceattr"),
         rules=RulesId(rules.name, rules.sha256),
         trace=facts,
         gpus=tuple(map(_gpu, trace.gpus)),
         window=chosen,
+        rounds=rounds,
         per_gpu=per_gpu,
         kernels=kernel_times(trace.connection, chosen, names),
-        warnings=notices(trace, facts, per_gpu),
+        warnings=notices(trace, facts, rounds, per_gpu),
     )
+
+
+def _steady(trace: Trace, accounts: Sequence[Account], window: WindowOption) -> Steady:
+    chosen = choose_window(trace.connection, window)
+    if window == (None, None):
+        return find_steady(accounts, chosen)
+    leader = max(accounts, key=lambda account: len(account.rounds.kind))
+    return Steady(chosen, pause_length(leader), ())
 
 
 def kernel_times(

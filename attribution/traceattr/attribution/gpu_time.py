@@ -1,88 +1,179 @@
 """Where the time of one GPU went."""
 
-import duckdb
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
-from traceattr.attribution.analysis import CategoryTime, GpuTime, Window
-from traceattr.attribution.idle import split_idle
-from traceattr.attribution.labels import LABELS, PRECEDENCE, KernelNames
-from traceattr.attribution.partition import Operations, Partition, partition
-from traceattr.ingest.database import read_sql
+from traceattr.attribution.account import Account
+from traceattr.attribution.analysis import (
+    CategorySpread,
+    CategoryTime,
+    GpuTime,
+    GroupSpread,
+    Phase,
+    Window,
+)
+from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK, group_of
+from traceattr.attribution.idle import IdleParts, split_idle
+from traceattr.attribution.intervals import Times
+from traceattr.attribution.labels import LABELS
+from traceattr.attribution.partition import Partition
+from traceattr.attribution.per_round import RoundSample
+from traceattr.attribution.phases import PHASES, phase_of_operations
+from traceattr.attribution.spread import spread
+from traceattr.rules.categories import GROUPS
 
 
-def gpu_time(
-    connection: duckdb.DuckDBPyConnection,
-    gpu_id: int,
+@dataclass(frozen=True, slots=True)
+class OwnedTime:
+    """Who owns one GPU's window.
+
+    Attributes:
+        account: The GPU.
+        window: The window.
+        parts: Who owns each nanosecond.
+        idle: What kind each gap is.
+        sample: The rounds that figures per round are about.
+        key: Label and phase of each operation as one number; shape (operations,).
+    """
+
+    account: Account
+    window: Window
+    parts: Partition
+    idle: IdleParts
+    sample: RoundSample
+    key: npt.NDArray[np.int64]
+
+
+def own_time(
+    account: Account,
     window: Window,
-    names: KernelNames,
+    sample: RoundSample,
     *,
+    pause_ns: int | None,
     hides_gaps: bool,
-) -> GpuTime:
-    """Return the partition of the window on one GPU; categories and idle sum to its length.
+) -> OwnedTime:
+    """Return who owns the window on one GPU.
 
     Args:
-        connection: Holds the trace.
-        gpu_id: Number of the GPU.
+        account: The GPU.
         window: What to partition.
-        names: The kernel names, classified.
+        sample: The rounds that figures per round are about.
+        pause_ns: Idle time from which on no request can be in flight; None when not known.
         hides_gaps: Whether graphs ran on this GPU whose nodes were not recorded.
     """
-    operations, labels = _operations(connection, gpu_id, window, names)
-    parts = partition(operations, window.start_ns, window.end_ns)
+    parts = account.partition(window)
+    idle = split_idle(account.timeline, parts.idle, pause_ns=pause_ns, hides_gaps=hides_gaps)
+    phase = phase_of_operations(account).astype(np.int64)
+    return OwnedTime(
+        account, window, parts, idle, sample, account.timeline.label * len(PHASES) + phase
+    )
+
+
+def gpu_time(owned: OwnedTime) -> GpuTime:
+    """Return the sums; categories and idle sum to the length of the window."""
     return GpuTime(
-        gpu=gpu_id,
-        wall_ns=window.wall_ns,
-        busy_ns=parts.busy.total_ns,
-        kernel_ns=parts.kernel_ns,
-        categories=_category_times(labels, parts),
-        idle=split_idle(connection, gpu_id, parts.idle, hides_gaps=hides_gaps),
+        gpu=owned.account.timeline.gpu_id,
+        wall_ns=owned.window.wall_ns,
+        busy_ns=owned.parts.busy.total_ns,
+        kernel_ns=owned.parts.kernel_ns,
+        categories=tuple(_category_times(owned)),
+        idle=owned.idle.total(),
+        per_round=tuple(_group_spreads(owned)) if len(owned.sample) else (),
+        category_rounds=tuple(_category_spreads(owned)) if len(owned.sample) else (),
     )
 
 
-def _operations(
-    connection: duckdb.DuckDBPyConnection, gpu_id: int, window: Window, names: KernelNames
-) -> tuple[Operations, npt.NDArray[np.int8]]:
-    """Fetch the operations in order of start; equal starts are ordered by what they are."""
-    found = connection.execute(
-        read_sql("traceattr.attribution", "window_operations"),
-        {"gpu_id": gpu_id, "start_ns": window.start_ns, "end_ns": window.end_ns},
-    ).fetchnumpy()
-    labels = names.label_operations(found["kind"], found["name_id"])
-    order = _order(found["start_ns"], found["end_ns"], labels)
-    labels = labels[order]
-    return (
-        Operations(found["start_ns"][order], found["end_ns"][order], PRECEDENCE[labels]),
-        labels,
+def group_rounds(owned: OwnedTime) -> Iterator[tuple[str, Times | None]]:
+    """Yield the time of each group in each round, in table order; None where it is hidden."""
+    matrix = _round_matrix(owned)
+    of_key = [_group(key) for key in range(_KEYS)]
+    for name in GROUPS:
+        yield name, matrix[:, [group == name for group in of_key]].sum(axis=1)
+    idle = owned.idle
+    kinds = {
+        IN_GRAPH_GAPS: idle.in_graph,
+        HOST_GAPS: ~(idle.in_graph | idle.no_work),
+        NO_WORK: idle.no_work,
+    }
+    for name, chosen in kinds.items():
+        sums = owned.sample.sums(idle.gaps.start_ns[chosen], idle.length_ns[chosen])
+        yield name, None if name == IN_GRAPH_GAPS and idle.hides_gaps else sums
+
+
+def _round_matrix(owned: OwnedTime) -> Times:
+    """Return the exclusive time of each label and phase in each round, shape (rounds, keys)."""
+    at = owned.sample.index_of(owned.account.timeline.start_ns)
+    inside = at >= 0
+    sums = np.bincount(
+        at[inside] * _KEYS + owned.key[inside],
+        weights=owned.parts.exclusive_ns[inside],
+        minlength=len(owned.sample) * _KEYS,
     )
+    return sums.astype(np.int64).reshape(-1, _KEYS)
 
 
-def _order(
-    start_ns: npt.NDArray[np.int64], end_ns: npt.NDArray[np.int64], labels: npt.NDArray[np.int8]
-) -> npt.NDArray[np.int64]:
-    """Return the order by start, then end, then label, so that row order changes nothing.
+_KEYS = len(LABELS) * len(PHASES)
 
-    Rows come almost sorted, which a stable sort of one key makes use of; equal starts are rare.
+
+def _label_and_phase(key: int) -> tuple[int, Phase]:
+    return key // len(PHASES), PHASES[key % len(PHASES)]
+
+
+def _group(key: int) -> str:
+    label, phase = _label_and_phase(key)
+    return group_of(LABELS[label].category, phase)
+
+
+def _group_spreads(owned: OwnedTime) -> Iterator[GroupSpread]:
+    for name, times in group_rounds(owned):
+        yield GroupSpread(name, None if times is None else spread(times))
+
+
+def _category_spreads(owned: OwnedTime) -> Iterator[CategorySpread]:
+    matrix = _round_matrix(owned)
+    present = {_category_and_phase(key) for key in np.unique(owned.key).tolist()}
+    of_key = [_category_and_phase(key) for key in range(_KEYS)]
+    for category, phase in dict.fromkeys(pair for pair in of_key if pair in present):
+        mine = [pair == (category, phase) for pair in of_key]
+        yield CategorySpread(category, phase, spread(matrix[:, mine].sum(axis=1)))
+
+
+def _category_and_phase(key: int) -> tuple[str, Phase]:
+    label, phase = _label_and_phase(key)
+    return LABELS[label].category, phase
+
+
+def _category_times(owned: OwnedTime) -> Iterator[CategoryTime]:
+    """Yield the sums per label and phase, in table order.
+
+    Weights go through float64, which is exact below 2**53 ns (104 days).
     """
-    order = np.argsort(start_ns, kind="stable")
-    if (np.diff(start_ns[order]) == 0).any():
-        return np.lexsort((labels, end_ns, start_ns))
-    return order
-
-
-def _category_times(labels: npt.NDArray[np.int8], parts: Partition) -> tuple[CategoryTime, ...]:
-    """Sum per label.  Weights go through float64, exact below 2**53 ns (104 days)."""
-    size = len(LABELS)
-    counts = np.bincount(labels, minlength=size)
-    exclusive = np.bincount(labels, weights=parts.exclusive_ns, minlength=size)
-    duration = np.bincount(labels, weights=parts.inside_ns, minlength=size)
-    return tuple(
-        CategoryTime(
-            LABELS[at].category,
-            LABELS[at].subcategory,
-            exclusive_ns=int(exclusive[at]),
-            sum_ns=int(duration[at]),
-            operations=int(counts[at]),
+    parts, matrix = owned.parts, _round_matrix(owned)
+    counts = np.bincount(owned.key[_touches(owned)], minlength=_KEYS)
+    exclusive = np.bincount(owned.key, weights=parts.exclusive_ns, minlength=_KEYS)
+    inside = np.bincount(owned.key, weights=parts.inside_ns, minlength=_KEYS)
+    has_rounds = bool(owned.account.rounds.kind)
+    for key in np.flatnonzero(counts).tolist():
+        label, phase = _label_and_phase(key)
+        yield CategoryTime(
+            category=LABELS[label].category,
+            subcategory=LABELS[label].subcategory,
+            phase=phase if has_rounds else None,
+            exclusive_ns=int(exclusive[key]),
+            sum_ns=int(inside[key]),
+            operations=int(counts[key]),
+            per_round=spread(matrix[:, key]),
         )
-        for at in np.flatnonzero(counts)
-    )
+
+
+def _touches(owned: OwnedTime) -> npt.NDArray[np.bool_]:
+    """Return which operations count: one of length zero covers nothing but did run."""
+    start: Times = owned.account.timeline.start_ns
+    end: Times = owned.account.timeline.end_ns
+    first_ns, last_ns = owned.window.start_ns, owned.window.end_ns
+    covers = (start < last_ns) & (end > first_ns)
+    is_instant = (start == end) & (start >= first_ns) & (start <= last_ns)
+    return np.asarray(covers | is_instant, np.bool_)

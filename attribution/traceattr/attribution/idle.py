@@ -2,59 +2,75 @@
 
 from dataclasses import dataclass
 
-import duckdb
 import numpy as np
-import numpy.typing as npt
 
 from traceattr.attribution.analysis import Idle
 from traceattr.attribution.intervals import Cover, Times
+from traceattr.attribution.roles import Flags
+from traceattr.attribution.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)
-class _Replays:
-    """Replays of one GPU in order of start, and whether any was traced per node."""
+class IdleParts:
+    """The gaps of one GPU and which kind each is; arrays of shape (gaps,).
 
-    start_ns: Times
-    end_ns: Times
-    any_by_node: bool
+    Attributes:
+        gaps: Where nothing runs.
+        in_graph: Whether it lies inside one replay.
+        no_work: Whether it lies before the first or after the last operation, or is a pause.
+        between: Whether it is neither, after the first replay began and before the last ended.
+        hides_gaps: Whether graphs ran whose nodes were not recorded, and none that were.
+    """
+
+    gaps: Cover
+    in_graph: Flags
+    no_work: Flags
+    between: Flags
+    hides_gaps: bool
+
+    @property
+    def length_ns(self) -> Times:
+        """Return the length of each gap."""
+        return self.gaps.end_ns - self.gaps.start_ns
+
+    def total(self) -> Idle:
+        """Return the sums."""
+        length = self.length_ns
+        in_graph_ns = int(length[self.in_graph].sum())
+        return Idle(
+            total_ns=int(length.sum()),
+            in_graph_ns=None if self.hides_gaps else in_graph_ns,
+            between_graph_ns=int(length[self.between].sum()),
+            other_ns=int(length[~self.in_graph & ~self.between].sum()),
+            no_work_ns=int(length[self.no_work].sum()),
+        )
 
 
 def split_idle(
-    connection: duckdb.DuckDBPyConnection, gpu_id: int, gaps: Cover, *, hides_gaps: bool
-) -> Idle:
-    """Return the idle time of one GPU by where it lies; see `Idle`.
+    timeline: Timeline, gaps: Cover, *, pause_ns: int | None, hides_gaps: bool
+) -> IdleParts:
+    """Return which kind each gap is; see `Idle`.
 
     Args:
-        connection: Holds the trace.
-        gpu_id: Number of the GPU.
+        timeline: The GPU.
         gaps: Where nothing runs.
+        pause_ns: Idle time from which on no request can be in flight; None when not known.
         hides_gaps: Whether graphs ran on this GPU whose nodes were not recorded.
     """
-    replays = _replays(connection, gpu_id)
-    length = gaps.end_ns - gaps.start_ns
-    in_graph = _in_graph(replays, gaps)
-    between = _between(replays, gaps) & ~in_graph
-    is_unknown = hides_gaps and not replays.any_by_node
-    return Idle(
-        total_ns=gaps.total_ns,
-        in_graph_ns=None if is_unknown else int(length[in_graph].sum()),
-        between_graph_ns=int(length[between].sum()),
-        other_ns=int(length[~in_graph & ~between].sum()),
-        edge_ns=int(length[_at_edge(connection, gpu_id, gaps)].sum()),
+    in_graph = _in_graph(timeline, gaps)
+    no_work = ~in_graph & (_at_edge(timeline, gaps) | _is_pause(gaps, pause_ns))
+    return IdleParts(
+        gaps=gaps,
+        in_graph=in_graph,
+        no_work=no_work,
+        between=_between(timeline, gaps) & ~in_graph & ~no_work,
+        hides_gaps=hides_gaps and bool(timeline.replays.is_envelope.all()),
     )
 
 
-def _replays(connection: duckdb.DuckDBPyConnection, gpu_id: int) -> _Replays:
-    found = connection.execute(
-        "SELECT start_ns, end_ns, traced = 'node' AS is_node FROM replay"
-        " WHERE gpu_id = ? ORDER BY start_ns, replay_id",
-        [gpu_id],
-    ).fetchnumpy()
-    return _Replays(found["start_ns"], found["end_ns"], bool(found["is_node"].any()))
-
-
-def _in_graph(replays: _Replays, gaps: Cover) -> npt.NDArray[np.bool_]:
+def _in_graph(timeline: Timeline, gaps: Cover) -> Flags:
     """Return whether one replay reaches from before each gap to after it."""
+    replays = timeline.replays
     if not len(replays.start_ns):
         return np.zeros(len(gaps.start_ns), np.bool_)
     latest: Times = np.maximum.accumulate(replays.end_ns)
@@ -62,21 +78,22 @@ def _in_graph(replays: _Replays, gaps: Cover) -> npt.NDArray[np.bool_]:
     return (at >= 0) & (latest[at] >= gaps.end_ns)
 
 
-def _between(replays: _Replays, gaps: Cover) -> npt.NDArray[np.bool_]:
+def _between(timeline: Timeline, gaps: Cover) -> Flags:
     """Return whether each gap lies after the first replay began and before the last one ended."""
+    replays = timeline.replays
     if not len(replays.start_ns):
         return np.zeros(len(gaps.start_ns), np.bool_)
     first_ns, last_ns = int(replays.start_ns[0]), int(replays.end_ns.max())
     return (gaps.start_ns >= first_ns) & (gaps.end_ns <= last_ns)
 
 
-def _at_edge(
-    connection: duckdb.DuckDBPyConnection, gpu_id: int, gaps: Cover
-) -> npt.NDArray[np.bool_]:
+def _at_edge(timeline: Timeline, gaps: Cover) -> Flags:
     """Return whether each gap lies before the GPU's first operation or after its last."""
-    row = connection.execute(
-        "SELECT min(start_ns), max(end_ns) FROM gpu_op WHERE gpu_id = ?", [gpu_id]
-    ).fetchone()
-    assert row is not None
-    first_ns, last_ns = int(row[0]), int(row[1])
+    first_ns, last_ns = int(timeline.start_ns[0]), int(timeline.end_ns.max())
     return (gaps.end_ns <= first_ns) | (gaps.start_ns >= last_ns)
+
+
+def _is_pause(gaps: Cover, pause_ns: int | None) -> Flags:
+    if pause_ns is None:
+        return np.zeros(len(gaps.start_ns), np.bool_)
+    return gaps.end_ns - gaps.start_ns > pause_ns

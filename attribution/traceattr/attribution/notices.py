@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from traceattr.attribution.analysis import GpuTime, Notice, TraceFacts
+from traceattr.attribution.analysis import GpuTime, Notice, RoundsSummary, TraceFacts
 from traceattr.ingest.capture import NEWEST_KNOWN_SCHEMA, OLDEST_KNOWN_SCHEMA, schema_of
 from traceattr.ingest.database import read_sql
 from traceattr.ingest.trace import ProcessWork, Trace
@@ -12,26 +12,19 @@ UNCLASSIFIED_LIMIT = 0.02
 """Share of busy time without a category above which the categories are called incomplete; the
 limit that a public SGLang decode accounting uses too."""
 
-NOT_YET = (
-    Notice(
-        "phases-not-analysed",
-        "Phases are not analysed: the draft model's forward passes are in the categories of their"
-        " kernels, and the draft row holds only tree building and verification.",
-    ),
-    Notice("rounds-not-analysed", "Rounds are not analysed: every per-round figure is unknown."),
-)
 
-
-def notices(trace: Trace, facts: TraceFacts, per_gpu: tuple[GpuTime, ...]) -> tuple[Notice, ...]:
+def notices(
+    trace: Trace, facts: TraceFacts, rounds: RoundsSummary, per_gpu: tuple[GpuTime, ...]
+) -> tuple[Notice, ...]:
     """Return every notice about one analysis, the gravest first."""
     return (
         *_about_graphs(facts),
+        *_about_rounds(rounds),
         *_about_launches(trace.work),
         *_about_categories(per_gpu),
         *_about_hardware(trace),
         *_about_rows(trace),
         *_about_export(trace),
-        *NOT_YET,
     )
 
 
@@ -50,6 +43,24 @@ def _about_graphs(facts: TraceFacts) -> Iterator[Notice]:
             f" {facts.unrecorded_graph_launches:,}. Idle time is an upper limit. Record with"
             " --cuda-graph-trace=node, or for a shorter time if nsys dropped events.",
         )
+
+
+def _about_rounds(rounds: RoundsSummary) -> Iterator[Notice]:
+    if rounds.why:
+        yield Notice(
+            "no-rounds",
+            f"No rounds: {rounds.why}. Figures per round and the draft model's passes are unknown.",
+        )
+    for family in rounds.graphs:
+        if family.confidence == "low" and rounds.kind != "none":
+            ids = ", ".join(map(str, family.graph_ids))
+            yield Notice(
+                "graph-kind-unknown",
+                f"What graph {ids} of GPU {family.gpu} is for cannot be told ({family.evidence});"
+                f" say it with --graph-kind {family.graph_ids[0]}=draft, or what it is.",
+            )
+    for cut in rounds.cut:
+        yield Notice("window-cut", f"{cut}; --window or --rounds say otherwise.")
 
 
 def _about_launches(work: tuple[ProcessWork, ...]) -> Iterator[Notice]:

@@ -57,6 +57,9 @@ def find_rounds(
     """Return the rounds of one GPU; none where no graph replay shows a target model."""
     of_piece, round_kinds = _group(kinds)
     count = len(round_kinds)
+    if not count:
+        nothing, nowhere = np.empty(0, np.int64), np.full(len(timeline.start_ns), NO_ROUND)
+        return Rounds((), nothing, nothing, of_piece, nowhere)
     first, last = _operation_bounds(timeline, pieces, of_piece, count, names)
     position = np.arange(len(timeline.start_ns))
     at = np.searchsorted(first, position, side="right") - 1
@@ -130,7 +133,7 @@ def _operation_bounds(
         ],
         np.int64,
     )
-    first = np.append(_lead_in(timeline, int(first_piece[0])), last[:-1] + 1) if count else last
+    first = np.append(_lead_in(timeline, int(first_piece[0])), last[:-1] + 1)
     return first, last
 
 

@@ -1,24 +1,11 @@
 """The spread of one figure over the rounds."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from traceattr.attribution.analysis import Spread
 from traceattr.attribution.intervals import Times
 
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Order statistics of a figure over the rounds, in ns.
-
-    Quantiles are of the nearest rank (``inverted_cdf``), so each is a value that occurred.
-    """
-
-    median: int
-    p99: int
-    mean: int
-    min: int
-    max: int
+__all__ = ["Spread", "spread"]
 
 
 def spread(values_ns: Times) -> Spread | None:

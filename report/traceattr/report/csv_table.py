@@ -5,13 +5,15 @@ from collections.abc import Iterable, Iterator
 from io import StringIO
 
 from traceattr.attribution.analysis import Analysis, GpuTime
+from traceattr.attribution.groups import GAP_GROUPS, group_of
 from traceattr.report.escape import csv_text
-from traceattr.report.grouped import IDLE_GROUPS, groups_of
-from traceattr.rules.categories import CATEGORIES, group_of
+from traceattr.report.grouped import groups_of
+from traceattr.rules.categories import CATEGORIES
 
 COLUMNS = (
     "category",
     "group",
+    "phase",
     "gpu",
     "exclusive_ns",
     "share",
@@ -46,7 +48,8 @@ def _busy_rows(time: GpuTime) -> Iterator[tuple[Cell, ...]]:
     for entry in sorted(time.categories, key=lambda entry: CATEGORIES.index(entry.category)):
         yield (
             entry.category,
-            group_of(entry.category),
+            group_of(entry.category, entry.phase),
+            entry.phase,
             time.gpu,
             entry.exclusive_ns,
             _share(entry.exclusive_ns, time),
@@ -58,10 +61,10 @@ def _busy_rows(time: GpuTime) -> Iterator[tuple[Cell, ...]]:
 
 def _idle_rows(time: GpuTime) -> Iterator[tuple[Cell, ...]]:
     for group in groups_of(time):
-        if group.name in IDLE_GROUPS:
+        if group.name in GAP_GROUPS:
             share = None if group.exclusive_ns is None else _share(group.exclusive_ns, time)
             name = group.name
-            yield name, name, time.gpu, group.exclusive_ns, share, None, None, None
+            yield name, name, None, time.gpu, group.exclusive_ns, share, None, None, None
 
 
 def _share(part_ns: int, time: GpuTime) -> float | None:

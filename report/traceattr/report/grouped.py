@@ -1,16 +1,11 @@
 """Into which rows of a table the time of one GPU falls; the groups sum to its wall time."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from traceattr.attribution.analysis import CategoryTime, GpuTime
+from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK, group_of
 from traceattr.rules.categories import CATEGORIES, GRAPH, GROUPS, SUBCATEGORIES
-
-IN_GRAPH_GAPS = "in-graph gaps"
-HOST_GAPS = "host gaps"
-NO_WORK = "no work"
-IDLE_GROUPS = (IN_GRAPH_GAPS, HOST_GAPS, NO_WORK)
-"""Groups in which nothing runs, in report order after the busy ones."""
 
 BETWEEN_GRAPHS = "between graphs"
 OUTSIDE_GRAPHS = "outside graphs"
@@ -44,7 +39,7 @@ class Group:
     """A group on one GPU.
 
     Attributes:
-        name: Name, one of `GROUPS` or of `IDLE_GROUPS`.
+        name: Name, one of `GROUPS` or of `GAP_GROUPS`.
         exclusive_ns: Wall time it owns; None when the trace cannot tell.
         sum_ns: Sum of durations; None for gaps.
         operations: Number of operations; None for gaps.
@@ -105,20 +100,20 @@ def row_position(name: str) -> tuple[int, str]:
 
 
 def _busy_groups(time: GpuTime) -> Iterator[Group]:
-    for name, categories in GROUPS.items():
-        members = [entry for entry in time.categories if entry.category in categories]
+    for name in GROUPS:
+        members = [e for e in time.categories if group_of(e.category, e.phase) == name]
         yield Group(
             name=name,
             exclusive_ns=sum(entry.exclusive_ns for entry in members),
             sum_ns=sum(entry.sum_ns for entry in members),
             operations=sum(entry.operations for entry in members),
-            rows=tuple(_merged(members, categories)),
+            rows=tuple(_merged(members)),
         )
 
 
-def _merged(members: list[CategoryTime], categories: Iterable[str]) -> Iterator[Row]:
+def _merged(members: list[CategoryTime]) -> Iterator[Row]:
     """Yield one row per category, or per subcategory where reports split by them."""
-    for category in categories:
+    for category in CATEGORIES:
         mine = [entry for entry in members if entry.category == category]
         for name in _row_names(category, mine):
             alike = [entry for entry in mine if _row_name(entry) == name]
@@ -144,9 +139,9 @@ def _row_name(entry: CategoryTime) -> str:
 
 def _idle_groups(time: GpuTime) -> Iterator[Group]:
     idle = time.idle
-    outside_ns = idle.other_ns - idle.edge_ns
+    outside_ns = idle.other_ns - idle.no_work_ns
     between = ((BETWEEN_GRAPHS, idle.between_graph_ns), (OUTSIDE_GRAPHS, outside_ns))
     kinds = tuple(Row(name, ns, None, None) for name, ns in between if ns)
     yield Group(IN_GRAPH_GAPS, idle.in_graph_ns, None, None, ())
     yield Group(HOST_GAPS, idle.between_graph_ns + outside_ns, None, None, kinds)
-    yield Group(NO_WORK, idle.edge_ns, None, None, ())
+    yield Group(NO_WORK, idle.no_work_ns, None, None, ())

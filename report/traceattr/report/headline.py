@@ -3,15 +3,9 @@
 from collections.abc import Callable
 
 from traceattr.attribution.analysis import Analysis, GpuTime, Notice
+from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK
 from traceattr.report.figures import count, counted, duration, share, share_range
-from traceattr.report.grouped import (
-    HOST_GAPS,
-    IN_GRAPH_GAPS,
-    NO_WORK,
-    groups_of,
-    has_envelopes,
-    owned_ns,
-)
+from traceattr.report.grouped import groups_of, has_envelopes, owned_ns
 from traceattr.rules.categories import GRAPH, GROUPS, UNCLASSIFIED
 
 Part = Callable[[GpuTime], int]

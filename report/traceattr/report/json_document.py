@@ -11,11 +11,14 @@ from traceattr.attribution.analysis import (
     GpuTime,
     KernelTime,
     Notice,
+    RoundsSummary,
+    Spread,
 )
+from traceattr.attribution.groups import group_of
 from traceattr.report.grouped import groups_of, hides_work
 from traceattr.report.headline import headline
 from traceattr.report.unclassified import unclassified_kernels
-from traceattr.rules.categories import CATEGORIES, GRAPH, SUBCATEGORIES, group_of
+from traceattr.rules.categories import GRAPH
 
 FORMAT = 1
 """Format number of the document.
@@ -28,16 +31,6 @@ MOST_KERNELS = 50
 
 NOT_ANALYSED = (
     Notice(
-        "rounds-not-analysed",
-        "Decode rounds are not found by this version: rounds, per_round_ns and gaps by seam are "
-        "null or empty.",
-    ),
-    Notice(
-        "phases-not-analysed",
-        "Phases are not told apart by this version: phase is null, and the draft group holds only "
-        "kernels that draft rules name, not the draft model's forward passes.",
-    ),
-    Notice(
         "wait-not-analysed",
         "Time on the wire and time waiting for other ranks are not told apart by this version: "
         "communication.wire_ns and communication.wait_ns are null.",
@@ -49,6 +42,9 @@ NOT_ANALYSED = (
     ),
 )
 """Why parts of the document are null; left out where the analysis gives a reason itself."""
+
+GRAPH_KINDS = ("draft", "verify", "draft_extend", "decode")
+"""Kinds of graph that a round replays."""
 
 Json = dict[str, Any]
 
@@ -73,7 +69,7 @@ def document(analysis: Analysis) -> Json:
         "trace": asdict(analysis.trace),
         "gpus": [asdict(gpu) for gpu in analysis.gpus],
         "window": {**asdict(analysis.window), "wall_ns": analysis.window.wall_ns},
-        "rounds": _rounds(),
+        "rounds": _rounds(analysis.rounds),
         "per_gpu": [_gpu(time) for time in analysis.per_gpu],
         "roofline": None,
         "kernel_names": len(analysis.kernels),
@@ -94,17 +90,24 @@ def _warnings(analysis: Analysis) -> Iterator[Notice]:
     yield from (notice for notice in NOT_ANALYSED if notice.code not in given)
 
 
-def _rounds() -> Json:
+def _rounds(rounds: RoundsSummary) -> Json:
+    replays = dict(rounds.replays_per_round)
     return {
-        "kind": None,
-        "count": None,
-        "wall_ns": {"median": None, "p99": None, "mean": None},
-        "replays_per_round": {"draft": None, "verify": None, "draft_extend": None, "decode": None},
+        "kind": rounds.kind,
+        "why": rounds.why,
+        "count": rounds.count if rounds.kind != "none" else None,
+        "prefills": rounds.prefills,
+        "wall_ns": _spread(rounds.wall),
+        "replays_per_round": {kind: replays.get(kind) for kind in GRAPH_KINDS},
+        "graphs": [asdict(family) for family in rounds.graphs],
+        "slow": asdict(rounds.slow) if rounds.slow else None,
+        "cut": list(rounds.cut),
     }
 
 
-def _per_round() -> Json:
-    return {"median": None, "p99": None}
+def _spread(spread: Spread | None) -> Json:
+    """Return the order statistics, all null where there are none."""
+    return asdict(spread) if spread else dict.fromkeys(("median", "p99", "mean", "min", "max"))
 
 
 def _gpu(time: GpuTime) -> Json:
@@ -116,6 +119,7 @@ def _gpu(time: GpuTime) -> Json:
         "idle_ns": time.idle.total_ns,
         "idle": asdict(time.idle),
         "categories": list(_categories(time)),
+        "phases": list(_phases(time)),
         "groups": list(_groups(time)),
         "gaps": [],
         "communication": {"wire_ns": None, "wait_ns": None},
@@ -123,24 +127,33 @@ def _gpu(time: GpuTime) -> Json:
 
 
 def _categories(time: GpuTime) -> Iterator[Json]:
-    for category in CATEGORIES:
-        members = [entry for entry in time.categories if entry.category == category]
-        if members:
-            yield {
-                "category": category,
-                "group": group_of(category),
-                "phase": None,
-                **_sums(members),
-                "per_round_ns": _per_round(),
-                "subcategories": list(_subcategories(category, members)),
-            }
+    """Yield one entry per category and phase; their times add up to busy time."""
+    per_round = {(entry.category, entry.phase): entry.spread for entry in time.category_rounds}
+    for category, phase in dict.fromkeys((e.category, e.phase) for e in time.categories):
+        members = [e for e in time.categories if (e.category, e.phase) == (category, phase)]
+        yield {
+            "category": category,
+            "group": group_of(category, phase),
+            "phase": phase,
+            **_sums(members),
+            "per_round_ns": _spread(per_round.get((category, phase))),
+            "subcategories": [_subcategory(entry) for entry in members if entry.subcategory],
+        }
 
 
-def _subcategories(category: str, members: list[CategoryTime]) -> Iterator[Json]:
-    for name in SUBCATEGORIES.get(category, ()):
-        mine = [entry for entry in members if entry.subcategory == name]
-        if mine:
-            yield {"subcategory": name, **_sums(mine)}
+def _subcategory(entry: CategoryTime) -> Json:
+    return {
+        "subcategory": entry.subcategory,
+        **_sums([entry]),
+        "per_round_ns": _spread(entry.per_round),
+    }
+
+
+def _phases(time: GpuTime) -> Iterator[Json]:
+    """Yield the sums of each phase, in order of first use."""
+    for phase in dict.fromkeys(entry.phase for entry in time.categories):
+        members = [entry for entry in time.categories if entry.phase == phase]
+        yield {"phase": phase, **_sums(members)}
 
 
 def _sums(entries: list[CategoryTime]) -> Json:
@@ -152,6 +165,7 @@ def _sums(entries: list[CategoryTime]) -> Json:
 
 
 def _groups(time: GpuTime) -> Iterator[Json]:
+    per_round = {entry.group: entry.spread for entry in time.per_round}
     for group in groups_of(time):
         known = group.exclusive_ns is not None and time.wall_ns > 0
         yield {
@@ -161,7 +175,7 @@ def _groups(time: GpuTime) -> Iterator[Json]:
             "share": (group.exclusive_ns or 0) / time.wall_ns if known else None,
             "sum_ns": group.sum_ns,
             "operations": group.operations,
-            "per_round_ns": _per_round(),
+            "per_round_ns": _spread(per_round.get(group.name)),
             "bound_ns": None,
             "expected_ns": None,
             "bound_ratio": None,

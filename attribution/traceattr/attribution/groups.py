@@ -1,0 +1,19 @@
+"""The groups of the top table: who owns what, draft work and gaps included."""
+
+from traceattr.attribution.analysis import Phase
+from traceattr.rules.categories import group_of as group_of_category
+
+DRAFT = "draft"
+"""Group of every operation in a draft pass, and of kernels of category draft outside one."""
+
+IN_GRAPH_GAPS = "in-graph gaps"
+HOST_GAPS = "host gaps"
+NO_WORK = "no work"
+
+GAP_GROUPS = (IN_GRAPH_GAPS, HOST_GAPS, NO_WORK)
+"""Groups in which nothing runs, in table order after those of `GROUPS`."""
+
+
+def group_of(category: str, phase: Phase | None) -> str:
+    """Return the group that shows a category in a phase."""
+    return DRAFT if phase == "draft" else group_of_category(category)
