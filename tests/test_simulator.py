@@ -10,10 +10,11 @@ import pytest
 
 import traces
 from traces.answer import segments, truth_of
+from traces.command_line import main
 from traces.description import Simulation, visible_operations
 from traces.eras import ERAS
 from traces.export_writer import global_pid
-from traces.simulate import DEMO, main, run, simulate, truth_path
+from traces.simulate import DEMO, run, simulate, truth_path
 from traces.surroundings import FAKE_SECRETS
 from traces.timeline import GpuOp
 from traces.truth import Truth

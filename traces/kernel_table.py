@@ -64,7 +64,10 @@ class Sequences:
     """Expands the names in sequences down to kernels."""
 
     def __init__(self, kernels: Mapping[str, Kernel], sequences: Document) -> None:
-        """Take the kernels and the sequences by name."""
+        """Take the kernels and the sequences by name; no name may mean both."""
+        both = kernels.keys() & sequences.keys()
+        if both:
+            raise ValueError(f"a kernel and a sequence have the same name: {', '.join(both)}")
         self._kernels = kernels
         self._sequences = sequences
 

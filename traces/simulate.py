@@ -2,18 +2,13 @@
 
     python -m traces.simulate --rounds 50 --era 3.16 OUT.sqlite
 
-writes `OUT.sqlite` and `OUT.truth.json`, over what was there.
+writes `OUT.sqlite` and `OUT.truth.json`, over what was there (the flags are in `command_line`).
 """
 
-import sys
-from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from traces.answer import truth_of
 from traces.description import Simulation
-from traces.eras import ERAS
 from traces.server import Server
 from traces.timeline import Timeline
 from traces.truth import Truth
@@ -54,53 +49,7 @@ def truth_path(path: Path) -> Path:
     return path.with_suffix(".truth.json")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line."""
-    options = _parser().parse_args(arguments)
-    path: Path = options.out
-    simulate(_description(options), path)
-    sys.stdout.write(f"Wrote {path} and {truth_path(path)}\n")
-
-
-def _description(options: Namespace) -> Simulation:
-    if options.demo:
-        return DEMO
-    simulation = Simulation(
-        rounds=options.rounds,
-        seed=options.seed,
-        era=options.era,
-        mode=options.mode,
-        before=("prefill",) if options.prefill else (),
-        same_device_id=options.same_device_id,
-        correlation_zero=options.correlation_zero,
-        plain_titles=options.plain_titles,
-        nvtx=options.nvtx,
-    )
-    if options.kernels is None:
-        return simulation
-    rounds = max(1, round(options.kernels / simulation.operations_per_round))
-    return replace(simulation, rounds=rounds)
-
-
-def _parser() -> ArgumentParser:
-    parser = ArgumentParser(prog="python -m traces.simulate", description=__doc__)
-    parser.add_argument("out", metavar="OUT.sqlite", type=Path)
-    parser.add_argument("--demo", action="store_true", help="the bundled sample, as it is")
-    parser.add_argument("--era", choices=ERAS, default="3.25", help="schema of the export")
-    parser.add_argument("--mode", choices=("node", "graph"), default="node")
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--kernels", type=int, help="as many rounds as make about that many")
-    parser.add_argument("--seed", type=int, default=7)
-    for flag, text in (
-        ("--prefill", "begin with a prefill of 512 tokens"),
-        ("--same-device-id", "each rank calls its GPU device 0"),
-        ("--correlation-zero", "graph kernels carry correlationId 0"),
-        ("--plain-titles", "every process is called python3"),
-        ("--nvtx", "with ranges of the scheduler"),
-    ):
-        parser.add_argument(flag, action="store_true", help=text)
-    return parser
-
-
 if __name__ == "__main__":
+    from traces.command_line import main
+
     main()

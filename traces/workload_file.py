@@ -53,10 +53,13 @@ def load_workload(path: Path = QWEN36_27B_A6000) -> Workload:
 
 
 def _document(path: Path) -> Document:
-    """Parse a file; what it says goes over what its `base` says."""
+    """Parse a file; what it says goes over what its `base` says, or the parts to `inherit`."""
     document = tomllib.loads(path.read_text(encoding="utf-8"))
-    base = document.pop("base", None)
-    return document if base is None else _merged(_document(path.with_name(base)), document)
+    if "base" not in document:
+        return document
+    base = _document(path.with_name(document.pop("base")))
+    parts = document.pop("inherit", base.keys())
+    return _merged({part: base[part] for part in parts}, document)
 
 
 def _merged(below: Document, above: Document) -> Document:

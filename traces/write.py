@@ -17,6 +17,7 @@ from traces.export_writer import (
     short_name,
 )
 from traces.identity import graph_node_id
+from traces.other_threads import write_other_threads
 from traces.surroundings import write_surroundings
 from traces.timeline import GpuOp, HostSpan, Timeline
 from traces.workload import Copy, Graph, Kernel, Set
@@ -52,6 +53,8 @@ def write_export(timeline: Timeline, simulation: Simulation, path: Path) -> None
     with ExportWriter(path, simulation.era) as export:
         write_surroundings(export, simulation)
         _TimelineWriter(export, simulation).write(timeline)
+        if simulation.other_threads:
+            write_other_threads(export, simulation, timeline)
 
 
 class _TimelineWriter:
