@@ -339,6 +339,19 @@ def test_a_directory_is_refused(tmp_path: Path, entry: str, message: str) -> Non
     assert refusal(tmp_path).startswith(message)
 
 
+@pytest.mark.parametrize("name", [".", "..", "../work/.."])
+def test_a_directory_without_a_name_of_its_own_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (tmp_path / "work").mkdir()
+    for directory in (tmp_path, tmp_path / "work"):
+        (directory / "StringIds.parquet").touch()
+    monkeypatch.chdir(tmp_path / "work")
+
+    path = Path(name)
+    assert refusal(path).endswith(f" --output {path / 'export.sqlite'} {path / 'export.nsys-rep'}")
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this platform")
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"

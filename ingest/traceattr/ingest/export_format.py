@@ -108,6 +108,8 @@ def shell_word(path: Path) -> str:
 
 
 def _fill(template: str, path: Path) -> str:
+    if path.name in ("", ".."):
+        path = path / "export"
     packed = path.suffix.lower() in _PACKING_SUFFIXES
     output = path.with_suffix(".sqlite")
     if output == path:

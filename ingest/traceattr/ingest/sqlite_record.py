@@ -25,6 +25,7 @@ from traceattr.ingest.sqlite_btree import (
 # Section 2.1, serial types: NULL, integers of 1, 2, 3, 4, 6 and 8 bytes, REAL, the constants 0 and
 # 1, two that never occur in a file, then blobs (even) and texts (odd).
 _NULL, _REAL, _ZERO, _ONE, _FIRST_BLOB = 0, 7, 8, 9, 12
+_ABSENT = -1
 _ONE_BYTE_TYPES = 128
 _WIDTH_BYTES = np.array(
     [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0] + [(kind - 12) // 2 for kind in range(12, 128)], np.uint8
@@ -183,7 +184,7 @@ def decode(block: Block, cells: Cells, layout: Layout) -> list[pa.Array]:
         return [pa.nulls(0, field.kind.arrow) for field in layout.fields]
     try:
         records = _records(block.data, cells, layout)
-        _decline_defaults(records, layout)
+        _fill_absent(records, layout)
         return _columns(block.data, cells, records, layout)
     except IndexError as error:
         # numpy checks every position against the block; inside it, `_columns` checks the records.
@@ -216,27 +217,29 @@ def _one_byte_types(data: Bytes, at: Integers, count: int) -> Bytes:
 
 
 def _any_types(data: Bytes, cells: Cells, values: Integers, count: int) -> _Records:
-    """Serial types of any length. A record that ends early is NULL from there on."""
+    """Serial types of any length; columns that a record ends before are absent."""
     types = np.zeros((count, len(values)), np.int64)
     at = cells.start + 1
     for column in range(count):
         present = at < values
         kind, after = varint(data, at)
-        types[column] = np.where(present, kind, -1)
+        if bool((present & ((kind < 0) | (kind > _MAX_TYPE))).any()):
+            raise Malformed("malformed record")
+        types[column] = np.where(present, kind, _ABSENT)
         at = np.where(present, after, at)
-    if bool((at > values).any()) or (count and int(types.max()) > _MAX_TYPE):
+    if bool((at > values).any()):
         raise Malformed("malformed record")
     return _Records(types, at == values, values, cells.stop)
 
 
-def _decline_defaults(records: _Records, layout: Layout) -> None:
-    """Turn absent values (type -1) into NULL, unless the column has another default."""
+def _fill_absent(records: _Records, layout: Layout) -> None:
+    """Turn absent values into NULL, unless the column has another default."""
     if records.types.dtype == np.uint8:
         return
     for field in layout.fields:
         if field.index is None or not field.has_default:
             continue
-        if bool((records.types[field.index] < 0).any()):
+        if bool((records.types[field.index] == _ABSENT).any()):
             raise Declined(f"rows older than column {field.name}, which has a default")
     np.maximum(records.types, _NULL, out=records.types)
 
