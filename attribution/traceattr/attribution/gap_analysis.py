@@ -1,0 +1,206 @@
+"""The idle time of every GPU: what it joins, what the host was doing, what launching costs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import duckdb
+import numpy as np
+
+from traceattr.attribution.gap_figures import Gap, GapKindName, GpuGaps, PairTime, SeamTime
+from traceattr.attribution.gpu_time import OwnedTime
+from traceattr.attribution.host_calls import (
+    NO_LAUNCH,
+    Calls,
+    GpuLaunches,
+    read_calls,
+    read_launches,
+)
+from traceattr.attribution.host_ranges import name_ranges
+from traceattr.attribution.host_story import Story, tell_story
+from traceattr.attribution.launch_figures import launch_figures
+from traceattr.attribution.per_round import RoundSample
+from traceattr.attribution.seams import (
+    NO_WORK,
+    GapKind,
+    Gaps,
+    classify_gaps,
+    pair_names,
+    seam_name,
+)
+from traceattr.attribution.timeline import Ids
+from traceattr.ingest.trace import Trace
+
+KIND_NAMES: dict[GapKind, GapKindName] = {
+    GapKind.SEAM: "seam",
+    GapKind.IN_GRAPH: "in-graph",
+    GapKind.NO_WORK: "no work",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class GapChoice:
+    """Which gaps are wanted.
+
+    Attributes:
+        top: How many single gaps of each GPU.
+        min_ns: Length below which gaps are left out and only counted.
+    """
+
+    top: int = 20
+    min_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """Gaps with what the host was doing, and the rounds to relate them to."""
+
+    gaps: Gaps
+    story: Story
+    sample: RoundSample
+
+
+def gap_analysis(
+    trace: Trace, owned: Sequence[OwnedTime], choice: GapChoice | None = None
+) -> tuple[GpuGaps, ...]:
+    """Return the gaps of every GPU.
+
+    OS calls and NVTX ranges are used when they were loaded (see `traceattr.ingest.host`).
+
+    Args:
+        trace: The trace.
+        owned: Who owns the window on each GPU.
+        choice: Which gaps are wanted; by default all, and the 20 longest one by one.
+    """
+    losing = {work.global_pid for work in trace.work if work.graph_launches_without_work}
+    incomplete = {gpu.gpu_id for gpu in trace.gpus if gpu.global_pid in losing}
+    return tuple(
+        replace(found, completeness="upper limit") if found.gpu in incomplete else found
+        for found in (_gpu_gaps(trace.connection, one, choice or GapChoice()) for one in owned)
+    )
+
+
+def _gpu_gaps(
+    connection: duckdb.DuckDBPyConnection, owned: OwnedTime, choice: GapChoice
+) -> GpuGaps:
+    timeline = owned.account.timeline
+    gaps = classify_gaps(owned.account, owned.idle)
+    launches = read_launches(connection, timeline.gpu_id)
+    calls = _read_calls(connection, owned, gaps, launches)
+    by = launches.of_operations(timeline, gaps.next_operation)
+    told = _Told(gaps, tell_story(connection, gaps, by, calls), owned.sample)
+    shown = {kind: _shown(gaps, kind, choice.min_ns) for kind in GapKind}
+    count, shown_ns = len(gaps.key), sum(int(gaps.length_ns[at].sum()) for at in shown.values())
+    longest = _longest(gaps, np.concatenate(list(shown.values())), choice.top)
+    return GpuGaps(
+        gpu=timeline.gpu_id,
+        wall_ns=owned.window.wall_ns,
+        idle_ns=owned.idle.gaps.total_ns,
+        completeness="complete",
+        rounds=len(owned.sample),
+        seams=_seams(told, shown[GapKind.SEAM]),
+        pairs=None if owned.idle.hides_gaps else _pairs(told, shown[GapKind.IN_GRAPH]),
+        no_work=_no_work(told, shown[GapKind.NO_WORK]),
+        shorter_count=count - sum(map(len, shown.values())),
+        shorter_ns=owned.idle.gaps.total_ns - shown_ns,
+        longest=name_ranges(
+            connection, calls, told.story, longest.tolist(), _gap_list(told, longest)
+        ),
+        launches=launch_figures(owned, launches, calls),
+        knows_os_calls=told.story.knows_os_calls,
+    )
+
+
+def _read_calls(
+    connection: duckdb.DuckDBPyConnection, owned: OwnedTime, gaps: Gaps, launches: GpuLaunches
+) -> Calls:
+    """Return the calls in the window, and those before it that launched what runs in it."""
+    window = owned.window
+    start_ns = min([window.start_ns, *gaps.since_ns[:1].tolist()])
+    end_ns = window.end_ns
+    for begins, by in (
+        (owned.account.timeline.replays.start_ns, launches.replays),
+        (launches.eager.start_ns, launches.eager.launches),
+    ):
+        inside = (begins >= window.start_ns) & (begins <= window.end_ns)
+        launch_ns = by.launch_ns[inside & (by.launch_ns != NO_LAUNCH)]
+        if len(launch_ns):
+            start_ns = min(start_ns, int(launch_ns.min()))
+            end_ns = max(end_ns, int(launch_ns.max()) + 1)
+    return read_calls(connection, owned.account.timeline.gpu_id, start_ns, end_ns)
+
+
+def _shown(gaps: Gaps, kind: GapKind, min_ns: int) -> Ids:
+    """Return the positions of the gaps of one kind that are long enough."""
+    return np.flatnonzero((gaps.kind == kind) & (gaps.length_ns >= min_ns))
+
+
+def _seams(told: _Told, chosen: Ids) -> tuple[SeamTime, ...]:
+    seams = (_seam(seam_name(key), told, group) for key, group in told.gaps.groups(chosen))
+    return tuple(sorted(seams, key=lambda seam: (-seam.total_ns, seam.seam)))
+
+
+def _no_work(told: _Told, chosen: Ids) -> SeamTime | None:
+    return _seam(NO_WORK, told, chosen) if len(chosen) else None
+
+
+def _seam(name: str, told: _Told, chosen: Ids) -> SeamTime:
+    length = told.gaps.length_ns[chosen]
+    median, p99 = np.quantile(length, (0.5, 0.99), method="inverted_cdf")
+    count, per_round_ns = _per_round(told, chosen)
+    return SeamTime(
+        seam=name,
+        count=len(length),
+        total_ns=int(length.sum()),
+        median_ns=int(median),
+        p99_ns=int(p99),
+        longest_ns=int(length.max()),
+        per_round_count=count,
+        per_round_ns=per_round_ns,
+        cause=told.story.cause(chosen),
+    )
+
+
+def _per_round(told: _Told, chosen: Ids) -> tuple[float | None, int | None]:
+    """Return the mean number and length of some gaps in a round."""
+    rounds = len(told.sample)
+    if not rounds:
+        return None, None
+    inside = told.sample.index_of(told.gaps.start_ns[chosen]) >= 0
+    total_ns = int(told.gaps.length_ns[chosen][inside].sum())
+    return int(inside.sum()) / rounds, round(total_ns / rounds)
+
+
+def _pairs(told: _Told, chosen: Ids) -> tuple[PairTime, ...]:
+    pairs = (_pair(told, key, group) for key, group in told.gaps.groups(chosen))
+    return tuple(sorted(pairs, key=lambda pair: (-pair.total_ns, pair.before, pair.after)))
+
+
+def _pair(told: _Told, key: int, chosen: Ids) -> PairTime:
+    length = told.gaps.length_ns[chosen]
+    before, after = pair_names(key)
+    return PairTime(
+        before=before,
+        after=after,
+        count=len(length),
+        total_ns=int(length.sum()),
+        median_ns=int(np.quantile(length, 0.5, method="inverted_cdf")),
+        per_round_ns=_per_round(told, chosen)[1],
+    )
+
+
+def _longest(gaps: Gaps, chosen: Ids, top: int) -> Ids:
+    """Return the positions of the longest gaps; of equal ones the earlier come first."""
+    return chosen[np.lexsort((chosen, -gaps.length_ns[chosen]))[:top]]
+
+
+def _gap_list(told: _Told, positions: Ids) -> list[Gap]:
+    return [
+        Gap(
+            start_ns=int(told.gaps.start_ns[at]),
+            end_ns=int(told.gaps.end_ns[at]),
+            kind=KIND_NAMES[GapKind(int(told.gaps.kind[at]))],
+            seam=told.gaps.name(at),
+            cause=told.story.cause(np.array([at])),
+        )
+        for at in positions.tolist()
+    ]

@@ -1,0 +1,145 @@
+"""What the host was doing in each idle gap, clipped to the gap and to the launching thread."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+
+from traceattr.attribution.gap_figures import Cause
+from traceattr.attribution.host_calls import (
+    NO_LAUNCH,
+    NONE,
+    CallKind,
+    Calls,
+    Launches,
+)
+from traceattr.attribution.intervals import Cover, Times, union
+from traceattr.attribution.seams import GapKind, Gaps
+from traceattr.attribution.timeline import Ids
+from traceattr.ingest.database import read_sql
+
+_LAUNCH, _DEPENDENCY, _UNKNOWN = 1, 5, 6
+"""Columns of `Story.parts_ns`; those before `_DEPENDENCY` are what the host can be seen doing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What the host was doing in each gap of one GPU.
+
+    Attributes:
+        parts_ns: Columns are the fields of `Cause`; shape (gaps, 7).
+        thread: Thread that ended each gap, -1 where it is not known or did not matter.
+        launched_ns: When the host had done its part, in each gap; shape (gaps,).
+        knows_os_calls: Whether OS calls were loaded and recorded.
+    """
+
+    parts_ns: Times
+    thread: Ids
+    launched_ns: Times
+    knows_os_calls: bool
+
+    def cause(self, chosen: Ids) -> Cause:
+        """Return the sums over the gaps at some positions."""
+        return Cause(*self.parts_ns[chosen].sum(axis=0).tolist())
+
+
+def tell_story(
+    connection: duckdb.DuckDBPyConnection, gaps: Gaps, by: Launches, calls: Calls
+) -> Story:
+    """Return what the host was doing in each gap of one GPU.
+
+    Algorithm: a gap is ended by an operation, and that by a call.  If the call began before the
+    GPU ran dry, the host is not to blame.  Otherwise the thread that made it is watched from the
+    begin of the gap to the end of the call; what then remains is the launch on its way.
+
+    Args:
+        connection: Holds the trace, and OS calls if they were loaded.
+        gaps: The gaps.
+        by: What launched the operation that ended each gap.
+        calls: The calls of the process around the gaps.
+    """
+    is_in_graph = gaps.kind == GapKind.IN_GRAPH
+    is_known = by.launch_ns != NO_LAUNCH
+    is_late = is_known & (by.launch_ns >= gaps.since_ns) & ~is_in_graph
+    call = np.where(is_late, calls.find(by.correlation), NONE)
+    thread = np.append(calls.thread, NONE)[call]
+    begun_ns = np.clip(np.append(calls.start_ns, 0)[call], gaps.start_ns, gaps.end_ns)
+    launched_ns = np.clip(np.append(calls.end_ns, 0)[call], gaps.start_ns, gaps.end_ns)
+    knows_os_calls = _knows_os_calls(connection)
+    parts = np.zeros((len(call), 7), np.int64)
+    parts[:, _DEPENDENCY] = np.where((is_known & ~is_late) | is_in_graph, gaps.length_ns, 0)
+    for one in np.unique(thread[call >= 0]).tolist():
+        mine = np.flatnonzero((thread == one) & (call >= 0))
+        covers = list(_covers(connection, calls, one, knows_os_calls=knows_os_calls))
+        parts[mine, :_DEPENDENCY] = _split(covers, gaps.start_ns[mine], begun_ns[mine])
+        parts[mine, _LAUNCH] += launched_ns[mine] - begun_ns[mine]
+        parts[mine, _DEPENDENCY] = gaps.end_ns[mine] - launched_ns[mine]
+    parts[:, _UNKNOWN] = gaps.length_ns - parts.sum(axis=1)
+    return Story(parts, thread, launched_ns, knows_os_calls)
+
+
+def longest_quiet(
+    connection: duckdb.DuckDBPyConnection,
+    calls: Calls,
+    thread: int,
+    start_ns: int,
+    end_ns: int,
+) -> tuple[int, int]:
+    """Return the longest part of an interval in which a thread made no call that was recorded."""
+    *_, busy = _covers(connection, calls, thread, knows_os_calls=_knows_os_calls(connection))
+    inside = (busy.end_ns > start_ns) & (busy.start_ns < end_ns)
+    clipped = Cover(
+        np.maximum(busy.start_ns[inside], start_ns), np.minimum(busy.end_ns[inside], end_ns)
+    )
+    quiet = clipped.gaps(start_ns, end_ns)
+    if not len(quiet.start_ns):
+        return start_ns, start_ns
+    at = int(np.argmax(quiet.end_ns - quiet.start_ns))
+    return int(quiet.start_ns[at]), int(quiet.end_ns[at])
+
+
+def _covers(
+    connection: duckdb.DuckDBPyConnection, calls: Calls, thread: int, *, knows_os_calls: bool
+) -> Iterator[Cover]:
+    """Yield when a thread was in calls of the first kind, of the first two, and so on."""
+    mine = calls.thread == thread
+    start_ns, end_ns, kind = calls.start_ns[mine], calls.end_ns[mine], calls.kind[mine]
+    for last in CallKind:
+        chosen = kind <= last
+        cover = union(start_ns[chosen], end_ns[chosen])
+        yield cover
+    if knows_os_calls and len(start_ns):
+        found = connection.execute(
+            read_sql("traceattr.attribution", "os_calls_of_thread"),
+            {
+                "global_tid": thread,
+                "start_ns": int(start_ns.min()),
+                "end_ns": int(end_ns.max()),
+            },
+        ).fetchnumpy()
+        starts = np.concatenate((cover.start_ns, found["start_ns"]))
+        order = np.argsort(starts, kind="stable")
+        ends = np.concatenate((cover.end_ns, found["end_ns"]))
+        cover = union(starts[order], ends[order])
+    yield cover
+
+
+def _split(covers: list[Cover], start_ns: Times, end_ns: Times) -> Times:
+    """Return how much of each interval is in calls of each kind, and in none; shape (n, 5)."""
+    reached = [cover.covered_before(end_ns) - cover.covered_before(start_ns) for cover in covers]
+    steps = [np.zeros(len(start_ns), np.int64), *reached, end_ns - start_ns]
+    return np.diff(np.stack(steps, axis=1), axis=1)
+
+
+def _knows_os_calls(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Return whether OS calls were loaded, and any was recorded."""
+    if not has_view(connection, "os_call"):
+        return False
+    return connection.execute("SELECT 1 FROM os_call LIMIT 1").fetchone() is not None
+
+
+def has_view(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
+    """Return whether a part of the trace was loaded."""
+    query = "SELECT 1 FROM duckdb_views() WHERE view_name = ?"
+    return connection.execute(query, [name]).fetchone() is not None

@@ -1,0 +1,176 @@
+"""What each idle gap of one GPU joins: two forward passes, two kernels of a graph, or nothing."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from traceattr.attribution.account import Account
+from traceattr.attribution.idle import IdleParts
+from traceattr.attribution.intervals import Cover, Times
+from traceattr.attribution.kinds import PieceKind
+from traceattr.attribution.labels import LABELS
+from traceattr.attribution.rounds import NO_ROUND
+from traceattr.attribution.timeline import Ids, Timeline
+from traceattr.rules.categories import CATEGORIES
+
+EAGER = "eager"
+"""Side of a seam on which no forward pass is known, as in traces without graphs."""
+
+NO_WORK = "no work"
+"""Name of idle time at the edges and in pauses; it joins nothing."""
+
+NO_OPERATION = -1
+
+_SIDES = (EAGER, *(kind.value for kind in PieceKind if kind is not PieceKind.PREFILL_PIECE))
+_PREFILL = _SIDES.index(PieceKind.PREFILL)
+_CATEGORY = np.array([CATEGORIES.index(label.category) for label in LABELS])
+
+
+class GapKind(IntEnum):
+    """Where a gap lies."""
+
+    SEAM = 0
+    IN_GRAPH = 1
+    NO_WORK = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Gaps:
+    """Idle gaps of one GPU in order of time; arrays of shape (gaps,).
+
+    Attributes:
+        start_ns: Begins, inside the window.
+        end_ns: Ends, inside the window.
+        since_ns: When the work before ended, which may be before the window.
+        next_operation: Position in the timeline of the operation that ended the gap, or
+            `NO_OPERATION`.
+        kind: Values of `GapKind`.
+        key: Gaps of one kind and key join the same.
+    """
+
+    start_ns: Times
+    end_ns: Times
+    since_ns: Times
+    next_operation: Ids
+    kind: npt.NDArray[np.int8]
+    key: Ids
+
+    @property
+    def length_ns(self) -> Times:
+        """Return how long each gap is."""
+        return self.end_ns - self.start_ns
+
+    def groups(self, chosen: Ids) -> Iterator[tuple[int, Ids]]:
+        """Yield each key that occurs at some positions, and those of its gaps in order of time."""
+        order = chosen[np.argsort(self.key[chosen], kind="stable")]
+        keys, first = np.unique(self.key[order], return_index=True)
+        yield from zip(keys.tolist(), np.split(order, first[1:]), strict=False)
+
+    def name(self, at: int) -> str:
+        """Return what one gap joins."""
+        key = int(self.key[at])
+        match int(self.kind[at]):
+            case GapKind.SEAM:
+                return seam_name(key)
+            case GapKind.IN_GRAPH:
+                return "->".join(pair_names(key))
+            case _:
+                return NO_WORK
+
+
+def seam_name(key: int) -> str:
+    """Return the name of a seam from its key."""
+    before, after = divmod(key, len(_SIDES))
+    return _SIDES[after] if before == len(_SIDES) else f"{_SIDES[before]}->{_SIDES[after]}"
+
+
+def pair_names(key: int) -> tuple[str, str]:
+    """Return the categories before and after an in-graph gap from its key."""
+    before, after = divmod(key, len(CATEGORIES))
+    return CATEGORIES[before], CATEGORIES[after]
+
+
+def classify_gaps(account: Account, idle: IdleParts) -> Gaps:
+    """Return what each gap joins."""
+    gaps = idle.gaps
+    before, after = _neighbours(account.timeline, gaps)
+    kind = np.where(idle.in_graph, GapKind.IN_GRAPH, GapKind.SEAM).astype(np.int8)
+    kind[idle.no_work] = GapKind.NO_WORK
+    key = np.where(idle.in_graph, _pair_keys(account.timeline, before, after), 0)
+    is_seam = kind == GapKind.SEAM
+    key[is_seam] = _seam_keys(account, Cover(gaps.start_ns[is_seam], gaps.end_ns[is_seam]))
+    ends = np.append(account.timeline.end_ns, 0)[before]
+    return Gaps(
+        start_ns=gaps.start_ns,
+        end_ns=gaps.end_ns,
+        since_ns=np.where(before == NO_OPERATION, gaps.start_ns, ends),
+        next_operation=after,
+        kind=kind,
+        key=key,
+    )
+
+
+def _neighbours(timeline: Timeline, gaps: Cover) -> tuple[Ids, Ids]:
+    """Return the operation that ended last before each gap and the one that starts after it.
+
+    Operations of length zero cover nothing and end no gap.
+    """
+    real = np.append(np.flatnonzero(timeline.end_ns > timeline.start_ns), NO_OPERATION)
+    starts, ends = timeline.start_ns[real[:-1]], timeline.end_ns[real[:-1]]
+    after = np.searchsorted(starts, gaps.end_ns)
+    latest = np.maximum.accumulate(ends)
+    last = np.maximum.accumulate(np.where(ends == latest, np.arange(len(ends)), 0))
+    before = np.where(after > 0, np.append(last, -1)[after - 1], -1)
+    return real[before], real[after]
+
+
+def _pair_keys(timeline: Timeline, before: Ids, after: Ids) -> Ids:
+    category: Ids = np.append(_CATEGORY[timeline.label], 0)
+    keys: Ids = category[before] * len(CATEGORIES) + category[after]
+    return keys
+
+
+def _seam_keys(account: Account, gaps: Cover) -> Ids:
+    """Return the key of each gap outside replays: the passes on both sides, or the one around it.
+
+    Positions of passes are shifted by one, so that 0 and the last stand for no pass.
+    """
+    pieces = account.pieces
+    side = np.concatenate(([0], _piece_sides(account), [0]))
+    round_ = np.concatenate(([NO_ROUND], account.rounds.of_piece, [NO_ROUND]))
+    before = np.searchsorted(pieces.start_ns, gaps.start_ns, side="right")
+    after = before + 1
+    joined = side[before] * len(_SIDES) + side[after]
+    alone = len(_SIDES) * len(_SIDES)
+    is_one_prefill = (
+        (side[before] == _PREFILL)
+        & (side[after] == _PREFILL)
+        & (round_[before] == round_[after])
+        & (round_[before] != NO_ROUND)
+    )
+    is_eager = (side[before] == 0) & (side[after] == 0)
+    joined = np.where(is_one_prefill | is_eager, alone + side[after], joined)
+    around = _piece_around(pieces.end_ns, before, gaps)
+    return np.where(around >= 0, alone + side[around + 1], joined)
+
+
+def _piece_sides(account: Account) -> Ids:
+    """Return the position in `_SIDES` of each piece."""
+    position = {PieceKind(name): at for at, name in enumerate(_SIDES) if name != EAGER}
+    position[PieceKind.PREFILL_PIECE] = _PREFILL
+    sides = np.array([position[kind] for kind in account.kinds.of_piece], np.int64)
+    is_unknown = (account.pieces.replay < 0) & (sides == position[PieceKind.OTHER])
+    return np.where(is_unknown, 0, sides)
+
+
+def _piece_around(ends: Times, before: Ids, gaps: Cover) -> Ids:
+    """Return the piece that had begun before each gap and ends after it, or -1."""
+    if not len(ends):
+        return np.full(len(before), -1)
+    latest = np.maximum.accumulate(ends)
+    last = np.maximum.accumulate(np.where(ends == latest, np.arange(len(ends)), 0))
+    at = before - 1
+    return np.where((at >= 0) & (latest[at] >= gaps.end_ns), last[at], -1)
