@@ -23,8 +23,15 @@ from traceattr.attribution.labels import KernelNames, classify_kernels
 from traceattr.attribution.notices import notices
 from traceattr.attribution.per_round import sample_rounds
 from traceattr.attribution.round_summary import summarise_rounds
-from traceattr.attribution.steady import Steady, find_steady, main_kind, pause_length
-from traceattr.attribution.window import WindowOption, choose_window
+from traceattr.attribution.steady import (
+    Steady,
+    find_steady,
+    leader_of,
+    main_kind,
+    pause_length,
+    window_of_rounds,
+)
+from traceattr.attribution.window import RoundsOption, WindowOption, choose_window
 from traceattr.ingest.database import read_sql
 from traceattr.ingest.identity import ProcessGpu, pid_of
 from traceattr.ingest.trace import Trace
@@ -36,6 +43,7 @@ def analyze(
     rules: RuleSet,
     *,
     window: WindowOption = (None, None),
+    rounds: RoundsOption | None = None,
     graph_kinds: Mapping[int, PieceKind] = MappingProxyType({}),
 ) -> Analysis:
     """Return where each nanosecond of each GPU went.
@@ -44,16 +52,17 @@ def analyze(
         trace: The loaded trace.
         rules: What decides categories.
         window: The part to look at, the steady part when both ends are None.
+        rounds: The rounds to look at, instead of a window.
         graph_kinds: What graphs are for, by id, where the user knows better.
 
     Raises:
-        OptionError: The window lies outside the recorded work.
+        OptionError: The window or the rounds lie outside what was recorded.
     """
     names = classify_kernels(trace.connection, rules)
     accounts = [
         open_account(trace.connection, gpu.gpu_id, names, graph_kinds) for gpu in trace.gpus
     ]
-    steady = _steady(trace, accounts, window)
+    steady = _steady(trace, accounts, window, rounds)
     chosen = steady.window
     facts = _facts(trace)
     opaque = _gpus_with_hidden_gaps(trace)
@@ -68,26 +77,29 @@ def analyze(
         for account in accounts
     ]
     per_gpu = tuple(map(gpu_time, owned))
-    rounds = summarise_rounds(owned, steady)
+    summary = summarise_rounds(owned, steady)
     return Analysis(
         version=version("traceattr"),
         rules=RulesId(rules.name, rules.sha256),
         trace=facts,
         gpus=tuple(map(_gpu, trace.gpus)),
         window=chosen,
-        rounds=rounds,
+        rounds=summary,
         per_gpu=per_gpu,
         kernels=kernel_times(trace.connection, chosen, names),
-        warnings=notices(trace, facts, rounds, per_gpu),
+        warnings=notices(trace, facts, summary, per_gpu),
     )
 
 
-def _steady(trace: Trace, accounts: Sequence[Account], window: WindowOption) -> Steady:
+def _steady(
+    trace: Trace, accounts: Sequence[Account], window: WindowOption, rounds: RoundsOption | None
+) -> Steady:
+    if rounds is not None:
+        return window_of_rounds(accounts, rounds)
     chosen = choose_window(trace.connection, window)
     if window == (None, None):
         return find_steady(accounts, chosen)
-    leader = max(accounts, key=lambda account: len(account.rounds.kind))
-    return Steady(chosen, pause_length(leader), ())
+    return Steady(chosen, pause_length(leader_of(accounts)), ())
 
 
 def kernel_times(

@@ -5,7 +5,7 @@ layers a replay runs in how many passes, what runs eagerly before and after it, 
 follow each other.  Graphs whose nodes are hidden are judged by durations and order instead.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,6 +17,7 @@ from traceattr.attribution.labels import KernelNames
 from traceattr.attribution.pieces import Pieces, named
 from traceattr.attribution.roles import Flags
 from traceattr.attribution.timeline import Timeline
+from traceattr.errors import OptionError
 
 LONG_RUN = 8
 """More replays than this in a row, none of them of the target, are the pieces of a prefill: a
@@ -38,7 +39,30 @@ class PieceKind(StrEnum):
     OTHER = "other"
 
 
+CONFIDENCES = ("low", "medium", "high")
+
+GRAPH_KINDS = tuple(kind for kind in PieceKind if kind is not PieceKind.PREFILL)
+"""What a graph can be for."""
+
 TARGETS = (PieceKind.VERIFY, PieceKind.DECODE)
+
+
+def parse_graph_kinds(texts: Iterable[str]) -> dict[int, PieceKind]:
+    """Return the kind given for each graph id in texts such as ``17=draft``.
+
+    Raises:
+        OptionError: A text is not of that form, or names no kind.
+    """
+    kinds: dict[int, PieceKind] = {}
+    for text in texts:
+        graph_id, _, kind = text.partition("=")
+        if not graph_id.isdecimal() or kind not in GRAPH_KINDS:
+            raise OptionError(
+                f"--graph-kind {text!r}: not ID=KIND (expected a graph id and one of"
+                f" {', '.join(GRAPH_KINDS)})"
+            )
+        kinds[int(graph_id)] = PieceKind(kind)
+    return kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +157,9 @@ def find_kinds(
         for at, ids in enumerate(members)
     )
     depth = max((sign.depth for sign in signs if not sign.is_hidden), default=0.0)
-    of_piece = tuple(_piece_kinds(pieces, family_of, families, around, depth))
-    return Kinds(of_piece, families, depth or None)
+    is_deep = _as_deep_as_target(pieces, is_target, depth)
+    of_piece = tuple(_piece_kinds(pieces, family_of, families, around, is_deep))
+    return Kinds(of_piece, tuple(_pieces_as_one(families)), depth or None)
 
 
 def _families(
@@ -287,7 +312,8 @@ def _evidence(signs: _Signs) -> Iterator[str]:
         yield f"{signs.duration_ns / 1e6:.3f} ms, nodes hidden"
     else:
         passes = "1 pass" if signs.passes == 1 else f"{signs.passes} passes"
-        yield f"{signs.depth:g} layers in {passes}"
+        layers = "1 layer" if signs.depth == 1 else f"{signs.depth:g} layers"
+        yield f"{layers} in {passes}"
     for share, text in (
         (signs.tree_before, "after tree building"),
         (signs.tree_after, "before tree building"),
@@ -310,22 +336,47 @@ def _overridden(family: Family, overrides: Mapping[int, PieceKind]) -> Family:
     )
 
 
+def _pieces_as_one(families: tuple[Family, ...]) -> Iterator[Family]:
+    """Yield the families, the many graphs that a prefill is cut into as one."""
+    pieces = [family for family in families if family.kind is PieceKind.PREFILL_PIECE]
+    yield from (family for family in families if family.kind is not PieceKind.PREFILL_PIECE)
+    if pieces:
+        yield Family(
+            graph_ids=tuple(sorted(graph for family in pieces for graph in family.graph_ids)),
+            replays=sum(family.replays for family in pieces),
+            kind=PieceKind.PREFILL_PIECE,
+            confidence=min((family.confidence for family in pieces), key=CONFIDENCES.index),
+            evidence="in long runs of replays",
+        )
+
+
+def _as_deep_as_target(pieces: Pieces, is_target: Flags, depth: float) -> Flags:
+    """Return which pieces run as many layers as the target, or take as long where it is hidden."""
+    if depth:
+        return pieces.depth >= depth / 2
+    duration = pieces.end_ns - pieces.start_ns
+    if not is_target.any():
+        return np.zeros(len(duration), np.bool_)
+    least_ns = float(np.median(duration[is_target])) / 2
+    return duration >= least_ns
+
+
 def _piece_kinds(
     pieces: Pieces,
     family_of: npt.NDArray[np.int64],
     families: tuple[Family, ...],
     around: _Surroundings,
-    depth: float,
+    is_deep: Flags,
 ) -> Iterator[PieceKind]:
-    """Yield the kind of each piece; an eager pass is judged by its depth."""
+    """Yield the kind of each piece; an eager pass is judged by its depth and what follows it."""
+    has_target = any(family.kind in TARGETS for family in families)
     for at, family in enumerate(family_of.tolist()):
         if family >= 0:
-            kind = families[family].kind
-        elif not depth:
-            kind = PieceKind.OTHER
-        elif pieces.depth[at] >= depth / 2:
+            yield families[family].kind
+        elif not has_target:
+            yield PieceKind.OTHER
+        elif is_deep[at]:
             is_verify = around.verified_after[at] and not pieces.is_prefill[at]
-            kind = PieceKind.VERIFY if is_verify else PieceKind.PREFILL
+            yield PieceKind.VERIFY if is_verify else PieceKind.PREFILL
         else:
-            kind = PieceKind.DRAFT_EXTEND
-        yield kind
+            yield PieceKind.DRAFT_EXTEND

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 
 from traceattr.attribution import roles
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.kinds import TARGETS, PieceKind
 from traceattr.attribution.labels import KernelNames
 from traceattr.attribution.pieces import Pieces, named
+from traceattr.attribution.roles import Flags
 from traceattr.attribution.timeline import Ids, Timeline
 
 NO_ROUND = -1
@@ -66,11 +66,20 @@ def find_rounds(
     of_operation = np.where((at >= 0) & (position <= np.append(last, -1)[at]), at, NO_ROUND)
     return Rounds(
         kind=tuple(round_kinds),
-        start_ns=timeline.start_ns[first],
+        start_ns=timeline.start_ns[_next_forward(timeline, first)],
         end_ns=_latest_end(timeline, of_operation, count),
         of_piece=of_piece,
         of_operation=of_operation,
     )
+
+
+def _next_forward(timeline: Timeline, positions: Ids) -> Ids:
+    """Return the first operations on the forward stream at or after some positions.
+
+    Other streams prepare the next batch while a round still runs.
+    """
+    forward = np.flatnonzero(timeline.is_forward)
+    return forward[np.searchsorted(forward, positions)]
 
 
 def _group(kinds: tuple[PieceKind, ...]) -> tuple[Ids, list[RoundKind]]:
@@ -109,63 +118,51 @@ def _round_kind(content: set[PieceKind]) -> RoundKind:
     return RoundKind.PREFILL if not content.isdisjoint(_PREFILLS) else RoundKind.PARTIAL
 
 
+BREAK_NS = 5_000_000
+"""Idle time that parts what finishes a round from what prepares the next, or neither."""
+
+
 def _operation_bounds(
     timeline: Timeline, pieces: Pieces, of_piece: Ids, count: int, names: KernelNames
 ) -> tuple[Ids, Ids]:
     """Return the positions of each round's first and last operation.
 
-    The first is the one after the last of the round before; before the first round there may be
-    anything, so it begins with what leads up to its first piece without a longer pause.
+    The last is the last one that only a pass or its sampling runs, and the copies to the host that
+    follow it at once.  The first is the one after the last of the round before, or after a break.
     """
-    inside = (pieces.of_operation >= 0) & (np.append(of_piece, NO_ROUND)[pieces.of_operation] >= 0)
     owner = np.append(of_piece, NO_ROUND)[pieces.of_operation]
-    at = np.flatnonzero(inside)
-    first_piece = np.full(count, len(inside))
+    at = np.flatnonzero(owner >= 0)
+    first_piece = np.full(count, len(owner))
     last_piece = np.full(count, -1)
     np.minimum.at(first_piece, owner[at], at)
     np.maximum.at(last_piece, owner[at], at)
+    breaks = _breaks(timeline)
+    limit = np.append(first_piece[1:], len(owner)) - 1
+    next_break = np.append(breaks, len(owner))[np.searchsorted(breaks, last_piece, "right")]
     finishing = named(roles.model_work(names) | roles.verification(names), timeline)
-    limit = np.append(first_piece[1:], len(inside)) - 1
-    last = np.array(
-        [
-            _last_finishing(finishing, timeline.is_readback, int(begin), int(end))
-            for begin, end in zip(last_piece, limit, strict=True)
-        ],
-        np.int64,
+    last = _last_finishing(
+        finishing, timeline.is_readback, last_piece, np.minimum(limit, next_break - 1)
     )
-    first = np.append(_lead_in(timeline, int(first_piece[0])), last[:-1] + 1)
-    return first, last
+    last_break = np.append(breaks, 0)[np.searchsorted(breaks, first_piece, "right") - 1]
+    return np.maximum(np.append(0, last[:-1] + 1), last_break), last
 
 
-def _last_finishing(
-    finishing: npt.NDArray[np.bool_],
-    is_readback: npt.NDArray[np.bool_],
-    last_piece: int,
-    limit: int,
-) -> int:
-    """Return the last operation that still belongs to the round whose last piece ends at a place.
-
-    That is the last one that only a pass or its sampling runs, and the copies to the host that
-    follow it at once; what comes then prepares the next round.
-    """
-    found = np.flatnonzero(finishing[last_piece + 1 : limit + 1])
-    last = last_piece + 1 + int(found[-1]) if len(found) else last_piece
-    while last < limit and is_readback[last + 1]:
-        last += 1
-    return last
+def _breaks(timeline: Timeline) -> Ids:
+    """Return the positions of operations before which nothing ran for long, ascending."""
+    latest = np.maximum.accumulate(timeline.end_ns)
+    return np.flatnonzero(timeline.start_ns[1:] - latest[:-1] > BREAK_NS) + 1
 
 
-LEAD_IN_NS = 5_000_000
-"""Idle time before which nothing prepares the first round."""
-
-
-def _lead_in(timeline: Timeline, first_piece: int) -> int:
-    """Return the first operation of the eager work right before the first piece."""
-    latest = np.maximum.accumulate(timeline.end_ns[: first_piece + 1])
-    begins = timeline.start_ns[1 : first_piece + 1] - latest[:-1] > LEAD_IN_NS
-    is_replay = timeline.replay[:first_piece] >= 0
-    stops = np.flatnonzero(begins | is_replay)
-    return int(stops[-1]) + 1 if len(stops) else 0
+def _last_finishing(finishing: Flags, is_readback: Flags, last_piece: Ids, limit: Ids) -> Ids:
+    """Return the last operation of each round, from its last pass up to a limit."""
+    last = []
+    for begin, end in zip(last_piece.tolist(), limit.tolist(), strict=True):
+        found = np.flatnonzero(finishing[begin + 1 : end + 1])
+        at = begin + 1 + int(found[-1]) if len(found) else begin
+        while at < end and is_readback[at + 1]:
+            at += 1
+        last.append(at)
+    return np.array(last, np.int64)
 
 
 def _latest_end(timeline: Timeline, of_operation: Ids, count: int) -> Times:

@@ -45,6 +45,8 @@ class Timeline:
         name_id: Kernel name, -1 for what has none.
         replay: Position in `replays`, -1 for eager work.
         is_readback: Whether it is a copy from the device to the host.
+        is_forward: Whether it is on the stream that replays graphs; SGLang prepares batches and
+            copies results on streams of their own.
         replays: The graph launches.
     """
 
@@ -55,6 +57,7 @@ class Timeline:
     name_id: npt.NDArray[np.int32]
     replay: Ids
     is_readback: npt.NDArray[np.bool_]
+    is_forward: npt.NDArray[np.bool_]
     replays: Replays
 
 
@@ -82,8 +85,19 @@ def read_timeline(
         name_id=found["name_id"][order],
         replay=np.where(replay_id < 0, -1, position),
         is_readback=found["copy_kind"][order] == DEVICE_TO_HOST,
+        is_forward=_forward(found["stream_id"][order].astype(np.int64), replay_id),
         replays=replays,
     )
+
+
+def _forward(stream_id: Ids, replay_id: Ids) -> npt.NDArray[np.bool_]:
+    """Return what runs on the stream that most graph work runs on; everything without graphs."""
+    graph_streams: Ids = stream_id[replay_id >= 0]
+    streams, counts = np.unique(graph_streams, return_counts=True)
+    if not len(streams):
+        return np.ones(len(stream_id), np.bool_)
+    is_main: npt.NDArray[np.bool_] = stream_id == streams[np.argmax(counts)]
+    return is_main
 
 
 def _replays(connection: duckdb.DuckDBPyConnection, gpu_id: int) -> Replays:

@@ -10,6 +10,9 @@ from traceattr.errors import OptionError
 WindowOption = tuple[int | None, int | None]
 """Begin and end in ns as the user gave them; None means the first or last operation."""
 
+RoundsOption = tuple[int | None, int | None]
+"""First round and the one after the last, as the user gave them; None means an end."""
+
 _NS_PER_S = 1_000_000_000
 
 
@@ -28,6 +31,22 @@ def parse_window(text: str) -> WindowOption:
     if start_ns is not None and end_ns is not None and start_ns >= end_ns:
         raise OptionError(f"--window {text!r}: ends before it begins (expected A:B with A < B)")
     return start_ns, end_ns
+
+
+def parse_rounds(text: str) -> RoundsOption:
+    """Return the ends of ``A:B``, counted from 0; B is left out of it, and either may be missing.
+
+    Raises:
+        OptionError: It is not of that form, or empty.
+    """
+    begin, colon, end = text.partition(":")
+    if not colon or not all(part.strip().isdecimal() or not part.strip() for part in (begin, end)):
+        raise OptionError(f"--rounds {text!r}: not A:B (expected whole numbers, such as 10:20)")
+    first = int(begin) if begin.strip() else None
+    last = int(end) if end.strip() else None
+    if last is not None and (first or 0) >= last:
+        raise OptionError(f"--rounds {text!r}: holds no round (expected A:B with A < B)")
+    return first, last
 
 
 def choose_window(connection: duckdb.DuckDBPyConnection, option: WindowOption) -> Window:

@@ -9,6 +9,7 @@ from traceattr.cli.load import load_analysis
 from traceattr.cli.options import (
     ForceOption,
     OutputOption,
+    RoundsOption,
     RulesOption,
     TraceArgument,
     WindowOption,
@@ -27,6 +28,7 @@ def kernels(
         ReportFormat.TERMINAL
     ),
     window: WindowOption = "",
+    rounds: RoundsOption = "",
     rules: RulesOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
@@ -38,7 +40,7 @@ def kernels(
     from traceattr.report.kernels import render_kernels
 
     check_output(output, force=force)
-    analysis = load_analysis(trace, rules=rules, window=window)
+    analysis = load_analysis(trace, rules=rules, window=window, rounds=rounds)
     if unclassified:
         kept = tuple(k for k in analysis.kernels if k.category == UNCLASSIFIED)
         analysis = replace(analysis, kernels=kept)

@@ -28,7 +28,28 @@ WindowOption = Annotated[
         metavar="A:B",
         help="Only this part, in seconds on the clock of the trace, exact to the ns; either end may"
         " be left out.",
-        show_default="first to last GPU operation",
+        show_default="the steady rounds",
+    ),
+]
+
+RoundsOption = Annotated[
+    str,
+    typer.Option(
+        "--rounds",
+        metavar="A:B",
+        help="Only these rounds, counted from 0; B is the one after the last.",
+        show_default=False,
+    ),
+]
+
+GraphKindOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--graph-kind",
+        metavar="ID=KIND",
+        help="What a CUDA graph is for, where the report gets it wrong: verify, decode, draft,"
+        " draft_extend, prefill_piece or other. Repeat it for more graphs.",
+        show_default=False,
     ),
 ]
 

@@ -7,7 +7,9 @@ import typer
 from traceattr.cli.load import load_analysis
 from traceattr.cli.options import (
     ForceOption,
+    GraphKindOption,
     OutputOption,
+    RoundsOption,
     RulesOption,
     TraceArgument,
     WindowOption,
@@ -22,6 +24,8 @@ def report(
         ReportFormat.TERMINAL
     ),
     window: WindowOption = "",
+    rounds: RoundsOption = "",
+    graph_kind: GraphKindOption = None,
     rules: RulesOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
@@ -31,6 +35,8 @@ def report(
     Example: traceattr report trace.sqlite --format markdown -o report.md
     """
     check_output(output, force=force)
-    analysis = load_analysis(trace, rules=rules, window=window)
+    analysis = load_analysis(
+        trace, rules=rules, window=window, rounds=rounds, graph_kinds=graph_kind or ()
+    )
     text = render(analysis, format_, width=width(output), color=use_color(output))
     write_output(text, output)

@@ -5,6 +5,7 @@ SELECT
     enum_code(kind)::TINYINT AS kind,
     coalesce(name_id, -1) AS name_id,
     coalesce(replay_id, -1) AS replay_id,
-    coalesce(copy_kind, -1)::TINYINT AS copy_kind
+    coalesce(copy_kind, -1)::TINYINT AS copy_kind,
+    coalesce(stream_id, -1) AS stream_id
 FROM gpu_op
 WHERE gpu_id = $gpu_id;
