@@ -1,0 +1,197 @@
+"""Collectives across the ranks of a tensor-parallel group: waiting for others, and the wire.
+
+A rank that arrives early waits inside the kernel, so the kernel's duration says little.  The n-th
+run of a kernel in a round is the same collective on every rank; it is complete once the last rank
+has begun it.  What a rank spends in it before that is wait, the rest is wire.  No metadata of the
+collectives is needed, only one clock for all ranks, which one file has.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from traceattr.attribution.account import Account
+from traceattr.attribution.analysis import Gpu, Window
+from traceattr.attribution.intervals import Times
+from traceattr.attribution.matching import (
+    Collectives,
+    CommunicationKernels,
+    communication_kernels,
+    compare_rounds,
+    kernels_in_window,
+    match,
+    sum_by_round,
+)
+from traceattr.attribution.ranks import align_rounds, tensor_parallel_groups
+from traceattr.attribution.rounds import RoundKind
+from traceattr.attribution.spread import Spread, spread
+from traceattr.attribution.stragglers import Straggler, find_straggler
+from traceattr.attribution.timeline import Ids
+
+ENOUGH = 0.9
+"""Share of rounds that must have the same collectives on all ranks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Communication:
+    """The collectives of one GPU that are complete inside the window.
+
+    Attributes:
+        gpu: Number of the GPU.
+        collectives: How many.
+        wire_ns: Time in them after the last rank had arrived.
+        wait_ns: Time in them before that; with `wire_ns` it sums to their duration.
+        late_ns: How long the others waited in those at which this rank arrived last; over the
+            group it sums to the waiting.
+        arrived_last: In how many it was the last one, alone.
+        unmatched_ns: Time in other communication kernels begun in the window: those outside rounds
+            that could be compared, and those that do not wait for all ranks.
+        wire_per_round: Spread of `wire_ns` over the decode rounds compared.
+        wait_per_round: Spread of `wait_ns` over the decode rounds compared.
+    """
+
+    gpu: int
+    collectives: int
+    wire_ns: int
+    wait_ns: int
+    late_ns: int
+    arrived_last: int
+    unmatched_ns: int
+    wire_per_round: Spread | None
+    wait_per_round: Spread | None
+
+
+@dataclass(frozen=True, slots=True)
+class RankGroup:
+    """The GPUs of one tensor-parallel group.
+
+    Attributes:
+        gpus: Their numbers.
+        rounds: Rounds in the window whose collectives were compared.
+        rounds_left_out: Rounds in the window whose collectives differ from rank to rank.
+        per_gpu: One entry per GPU, in the order of `gpus`; None when nothing can be said.
+        straggler: None when no rank stands out.
+        reason: Why nothing can be said, for people.
+    """
+
+    gpus: tuple[int, ...]
+    rounds: int = 0
+    rounds_left_out: int = 0
+    per_gpu: tuple[Communication, ...] | None = None
+    straggler: Straggler | None = None
+    reason: str | None = None
+
+
+def communication(
+    accounts: Sequence[Account], gpus: Sequence[Gpu], window: Window
+) -> tuple[RankGroup, ...]:
+    """Return wait and wire of the collectives of each tensor-parallel group."""
+    by_gpu = {account.timeline.gpu_id: account for account in accounts}
+    return tuple(
+        _compare([by_gpu[gpu] for gpu in members], window)
+        for members in tensor_parallel_groups(gpus)
+    )
+
+
+def _compare(accounts: Sequence[Account], window: Window) -> RankGroup:
+    gpus = tuple(account.timeline.gpu_id for account in accounts)
+    reason = _obstacle(accounts, window)
+    if reason is not None:
+        return RankGroup(gpus, reason=reason)
+    numbers = align_rounds(accounts)
+    kernels = kernels_in_window(accounts, numbers, window)
+    good, bad = compare_rounds(kernels, numbers)
+    matched = match(accounts, kernels, good)
+    reason = _doubt(kernels, good, bad, matched)
+    if reason is not None:
+        return RankGroup(gpus, len(good), len(bad), reason=reason)
+    decoding = _decode_rounds(accounts[0], numbers[0], good, window)
+    complete_ns = matched.start_ns.max(axis=0)
+    inside = (complete_ns >= window.start_ns) & (complete_ns < window.end_ns)
+    inside_only = matched.where(inside)
+    return RankGroup(
+        gpus=gpus,
+        rounds=len(good),
+        rounds_left_out=len(bad),
+        per_gpu=tuple(_per_gpu(accounts, matched, inside_only, decoding, window)),
+        straggler=find_straggler(accounts, inside_only, window),
+    )
+
+
+def _obstacle(accounts: Sequence[Account], window: Window) -> str | None:
+    """Return why the trace cannot tell from the outset."""
+    if len(accounts) < 2:
+        return "only one GPU: no rank to wait for"
+    for account in accounts:
+        replays = account.timeline.replays
+        inside = (replays.start_ns < window.end_ns) & (replays.end_ns > window.start_ns)
+        if replays.is_envelope[inside].any():
+            return "collectives are hidden in graphs that were not traced per node"
+    if not all(len(account.rounds.kind) for account in accounts):
+        return "no rounds were found, so collectives cannot be matched"
+    return None
+
+
+def _doubt(
+    kernels: Sequence[CommunicationKernels], good: Ids, bad: Ids, matched: Collectives
+) -> str | None:
+    """Return why the collectives cannot be compared."""
+    if not any(len(of_gpu.position) for of_gpu in kernels):
+        return "no collectives in the rounds of the window"
+    if not len(good) or len(good) < ENOUGH * (len(good) + len(bad)):
+        which = f"{len(bad):,} of {len(good) + len(bad):,} rounds" if len(good) else "every round"
+        return (
+            f"the ranks run different collectives in {which}: work is missing from the trace, or"
+            " these are not the ranks of one group"
+        )
+    if not len(matched.round):
+        return (
+            "the ranks are not in their collectives at the same time: their clocks differ, or"
+            " these are not the ranks of one group"
+        )
+    return None
+
+
+def _decode_rounds(account: Account, numbers: Ids, good: Ids, window: Window) -> Ids:
+    """Return the compared rounds of decoding that lie inside the window as a whole."""
+    rounds = account.rounds
+    decodes = np.array(
+        [kind in (RoundKind.SPECULATIVE, RoundKind.DECODE) for kind in rounds.kind], np.bool_
+    )
+    inside = (rounds.start_ns >= window.start_ns) & (rounds.end_ns <= window.end_ns)
+    return np.intersect1d(numbers[decodes & inside], good)
+
+
+def _per_gpu(
+    accounts: Sequence[Account],
+    matched: Collectives,
+    inside: Collectives,
+    decoding: Ids,
+    window: Window,
+) -> Iterator[Communication]:
+    wire_ns, wait_ns, last = inside.wire_ns, inside.wait_ns, inside.last
+    caused_ns = inside.caused_ns
+    for rank, account in enumerate(accounts):
+        yield Communication(
+            gpu=account.timeline.gpu_id,
+            collectives=len(inside.round),
+            wire_ns=int(wire_ns[rank].sum()),
+            wait_ns=int(wait_ns[rank].sum()),
+            late_ns=int(caused_ns[rank].sum()),
+            arrived_last=int((last == rank).sum()),
+            unmatched_ns=_unmatched_ns(account, matched.position[rank], window),
+            wire_per_round=_per_round(matched.wire_ns[rank], matched.round, decoding),
+            wait_per_round=_per_round(matched.wait_ns[rank], matched.round, decoding),
+        )
+
+
+def _unmatched_ns(account: Account, matched: Ids, window: Window) -> int:
+    position = np.setdiff1d(communication_kernels(account), matched, assume_unique=True)
+    start_ns = account.timeline.start_ns[position]
+    chosen = position[(start_ns >= window.start_ns) & (start_ns < window.end_ns)]
+    return int((account.timeline.end_ns[chosen] - account.timeline.start_ns[chosen]).sum())
+
+
+def _per_round(amount_ns: Times, of_round: Ids, rounds: Ids) -> Spread | None:
+    return spread(sum_by_round(amount_ns, of_round, rounds))
