@@ -25,7 +25,7 @@ class _Progress:
     slow_rows: int = 0
     unreadable: int = 0
     reason: str | None = None
-    failure: ExportError | None = None
+    failure: ExportError | KeyboardInterrupt | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Scan:
         return self._progress.unreadable
 
     @property
-    def failure(self) -> ExportError | None:
+    def failure(self) -> ExportError | KeyboardInterrupt | None:
         """The error that ended `batches`, if one did."""
         return self._progress.failure
 
@@ -113,7 +113,7 @@ def _watched(
                 progress.reason = progress.reason or piece.declined
             yield piece.rows
         export.check_unchanged()
-    except ExportError as error:
+    except (ExportError, KeyboardInterrupt) as error:
         progress.failure = error
         raise
     except (sqlite3.DatabaseError, Damaged) as error:
