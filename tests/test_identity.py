@@ -170,3 +170,22 @@ def test_an_unknown_device_of_a_process_with_two_gpus_cannot_be_placed() -> None
 
     assert lost not in identity.gpu_of
     assert len(identity.gpus) == 2
+
+
+def test_a_rank_that_owns_no_gpu_is_silent() -> None:
+    evidence = replace(
+        NOTHING,
+        process_names={
+            FIRST: "sglang::scheduler_TP0",
+            SECOND: "sglang::scheduler_TP1",
+            global_pid(303): "sglang::detokenizer",
+        },
+    )
+
+    assert identify([Owner(FIRST, 0, 1)], evidence).silent_ranks == ("sglang::scheduler_TP1",)
+
+
+def test_titles_of_other_servers_on_the_machine_are_no_silent_ranks() -> None:
+    evidence = replace(NOTHING, process_names={SECOND: "sglang::scheduler_TP1"})
+
+    assert identify([Owner(FIRST, 0, 1)], evidence).silent_ranks == ()

@@ -9,6 +9,7 @@ from typing import Literal
 
 GraphTrace = Literal["node", "graph", "none", "mixed"]
 Phase = Literal["target", "draft", "prefill", "other"]
+Completeness = Literal["complete", "incomplete", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +220,8 @@ class Idle:
             pauses.
         no_work_ns: Part of `other_ns`: before the GPU's first or after its last operation, and
             pauses longer than several rounds, in which no request can be in flight.
+        completeness: Whether what the process launched was recorded: ``complete``, ``incomplete``
+            (idle time is then an upper limit), or ``unknown`` without recorded launches.
     """
 
     total_ns: int
@@ -226,6 +229,7 @@ class Idle:
     between_graph_ns: int
     other_ns: int
     no_work_ns: int
+    completeness: Completeness = "unknown"
 
 
 @dataclass(frozen=True, slots=True)

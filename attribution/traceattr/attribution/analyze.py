@@ -17,6 +17,7 @@ from traceattr.attribution.analysis import (
     TraceFacts,
     Window,
 )
+from traceattr.attribution.completeness import completeness_by_process
 from traceattr.attribution.gpu_time import gpu_time, own_time
 from traceattr.attribution.kinds import PieceKind
 from traceattr.attribution.labels import KernelNames, classify_kernels
@@ -66,15 +67,17 @@ def analyze(
     chosen = steady.window
     facts = _facts(trace)
     opaque = _gpus_with_hidden_gaps(trace)
+    completeness = completeness_by_process(trace.work, facts.diagnostics)
     owned = [
         own_time(
             account,
             chosen,
             sample_rounds(account, chosen, main_kind(account), steady.pause_ns),
             pause_ns=steady.pause_ns,
-            hides_gaps=account.timeline.gpu_id in opaque,
+            hides_gaps=gpu.gpu_id in opaque,
+            completeness=completeness.get(gpu.global_pid, "unknown"),
         )
-        for account in accounts
+        for account, gpu in zip(accounts, trace.gpus, strict=True)
     ]
     per_gpu = tuple(map(gpu_time, owned))
     summary = summarise_rounds(owned, steady)

@@ -10,6 +10,7 @@ from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import (
     CategorySpread,
     CategoryTime,
+    Completeness,
     GpuTime,
     GroupSpread,
     Phase,
@@ -54,6 +55,7 @@ def own_time(
     *,
     pause_ns: int | None,
     hides_gaps: bool,
+    completeness: Completeness = "unknown",
 ) -> OwnedTime:
     """Return who owns the window on one GPU.
 
@@ -63,9 +65,16 @@ def own_time(
         sample: The rounds that figures per round are about.
         pause_ns: Idle time from which on no request can be in flight; None when not known.
         hides_gaps: Whether graphs ran on this GPU whose nodes were not recorded.
+        completeness: Whether what the process launched was recorded.
     """
     parts = account.partition(window)
-    idle = split_idle(account.timeline, parts.idle, pause_ns=pause_ns, hides_gaps=hides_gaps)
+    idle = split_idle(
+        account.timeline,
+        parts.idle,
+        pause_ns=pause_ns,
+        hides_gaps=hides_gaps,
+        completeness=completeness,
+    )
     phase = phase_of_operations(account).astype(np.int64)
     return OwnedTime(
         account, window, parts, idle, sample, account.timeline.label * len(PHASES) + phase

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traceattr.attribution.analysis import Idle
+from traceattr.attribution.analysis import Completeness, Idle
 from traceattr.attribution.intervals import Cover, Times
 from traceattr.attribution.roles import Flags
 from traceattr.attribution.timeline import Timeline
@@ -20,6 +20,7 @@ class IdleParts:
         no_work: Whether it lies before the first or after the last operation, or is a pause.
         between: Whether it is neither, after the first replay began and before the last ended.
         hides_gaps: Whether graphs ran whose nodes were not recorded, and none that were.
+        completeness: As in `Idle`.
     """
 
     gaps: Cover
@@ -27,6 +28,7 @@ class IdleParts:
     no_work: Flags
     between: Flags
     hides_gaps: bool
+    completeness: Completeness
 
     @property
     def length_ns(self) -> Times:
@@ -43,11 +45,17 @@ class IdleParts:
             between_graph_ns=int(length[self.between].sum()),
             other_ns=int(length[~self.in_graph & ~self.between].sum()),
             no_work_ns=int(length[self.no_work].sum()),
+            completeness=self.completeness,
         )
 
 
 def split_idle(
-    timeline: Timeline, gaps: Cover, *, pause_ns: int | None, hides_gaps: bool
+    timeline: Timeline,
+    gaps: Cover,
+    *,
+    pause_ns: int | None,
+    hides_gaps: bool,
+    completeness: Completeness,
 ) -> IdleParts:
     """Return which kind each gap is; see `Idle`.
 
@@ -56,6 +64,7 @@ def split_idle(
         gaps: Where nothing runs.
         pause_ns: Idle time from which on no request can be in flight; None when not known.
         hides_gaps: Whether graphs ran on this GPU whose nodes were not recorded.
+        completeness: Whether what the process launched was recorded.
     """
     in_graph = _in_graph(timeline, gaps)
     no_work = ~in_graph & (_at_edge(timeline, gaps) | _is_pause(gaps, pause_ns))
@@ -65,6 +74,7 @@ def split_idle(
         no_work=no_work,
         between=_between(timeline, gaps) & ~in_graph & ~no_work,
         hides_gaps=hides_gaps and bool(timeline.replays.is_envelope.all()),
+        completeness=completeness,
     )
 
 

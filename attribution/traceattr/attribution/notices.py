@@ -20,6 +20,7 @@ def notices(
     return (
         *_about_graphs(facts),
         *_about_rounds(rounds),
+        *_about_ranks(trace),
         *_about_launches(trace.work),
         *_about_categories(per_gpu),
         *_about_hardware(trace),
@@ -61,6 +62,15 @@ def _about_rounds(rounds: RoundsSummary) -> Iterator[Notice]:
             )
     for cut in rounds.cut:
         yield Notice("window-cut", f"{cut}; --window or --rounds say otherwise.")
+
+
+def _about_ranks(trace: Trace) -> Iterator[Notice]:
+    if trace.silent_ranks:
+        yield Notice(
+            "missing-ranks",
+            f"Ranks without any GPU work in the trace: {', '.join(trace.silent_ranks)}."
+            " Record with --trace-fork-before-exec=true, and start the profiler on every rank.",
+        )
 
 
 def _about_launches(work: tuple[ProcessWork, ...]) -> Iterator[Notice]:

@@ -72,11 +72,13 @@ class Identity:
         gpus: In order of rank.
         gpu_of: GPU of each owner that could be resolved.
         inferred: Owners whose process or device the row did not name but other evidence did.
+        silent_ranks: Titles of processes that name a rank and own no GPU.
     """
 
     gpus: tuple[ProcessGpu, ...]
     gpu_of: Mapping[Owner, ProcessGpu]
     inferred: frozenset[Owner]
+    silent_ranks: tuple[str, ...]
 
 
 _Key = tuple[int | None, int]
@@ -103,7 +105,17 @@ def identify(owners: Iterable[Owner], evidence: Evidence) -> Identity:
         inferred=frozenset(
             owner for owner, key in keys.items() if key != (owner.global_pid, owner.device_id)
         ),
+        silent_ranks=_silent_ranks(keys.values(), evidence),
     )
+
+
+def _silent_ranks(keys: Iterable[_Key], evidence: Evidence) -> tuple[str, ...]:
+    """Return the titles of ranks that own nothing, if any rank is known by its title."""
+    owning = {global_pid for global_pid, _ in keys}
+    titles = {g: name for g, name in evidence.process_names.items() if _TP_RANK.search(name)}
+    if not owning & titles.keys():
+        return ()
+    return tuple(sorted(name for global_pid, name in titles.items() if global_pid not in owning))
 
 
 def _resolved_keys(owners: frozenset[Owner], evidence: Evidence) -> dict[Owner, _Key]:

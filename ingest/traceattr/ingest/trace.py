@@ -80,6 +80,7 @@ class Trace:
         connection: Holds the public tables, those of the host aside until they are loaded.
         capture: What the export says about the recording.
         gpus: The table ``gpu``, in order of rank.
+        silent_ranks: Titles of processes that name a rank and own no GPU.
         work: Launched against recorded, per process.
         oddities: What could not be taken as it was.
     """
@@ -88,6 +89,7 @@ class Trace:
     connection: duckdb.DuckDBPyConnection
     capture: Capture
     gpus: tuple[ProcessGpu, ...]
+    silent_ranks: tuple[str, ...]
     work: tuple[ProcessWork, ...]
     oddities: Oddities
 
@@ -138,7 +140,15 @@ def load_trace(
     _resolve(connection)
     if not identity.gpus:
         raise no_gpu_work(connection, export)
-    return Trace(export, connection, capture, identity.gpus, _work(connection), oddities)
+    return Trace(
+        export,
+        connection,
+        capture,
+        identity.gpus,
+        identity.silent_ranks,
+        _work(connection),
+        oddities,
+    )
 
 
 def _stage_api(
