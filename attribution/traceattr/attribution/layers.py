@@ -16,7 +16,7 @@ from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import Window
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.kinds import TARGETS
-from traceattr.attribution.labels import KernelNames
+from traceattr.attribution.labels import LABELS, KernelNames
 from traceattr.attribution.pieces import named
 from traceattr.attribution.roles import Flags
 from traceattr.attribution.spread import Spread, spread
@@ -28,6 +28,11 @@ DEVIATIONS = 5
 NOTICEABLE = 0.02
 """Share of that median by which an outlier must exceed it too: replays repeat to the microsecond,
 and then any difference is many deviations."""
+
+MOST_CORES = 4
+"""No layer runs its core more often."""
+
+_IS_GEMM = np.array([label.category in ("weight_gemm", "moe_gemm") for label in LABELS])
 
 
 class LayerKind(StrEnum):
@@ -178,10 +183,26 @@ def _find_cores(account: Account, names: KernelNames, targets: Ids) -> _Cores:
     recurrent = _one_per_layer(timeline, roles.recurrent_core(names), replay)
     at = np.union1d(attention, recurrent)
     order = at[np.argsort(replay[at], kind="stable")]
+    order = order[_begin_layer(timeline, replay, order)]
     kernels: Ids = np.cumsum((replay >= 0) & (timeline.name_id >= 0), dtype=np.int64)
     return _Cores(
         replay[order], np.isin(order, attention), timeline.start_ns[order], kernels[order]
     )
+
+
+def _begin_layer(timeline: Timeline, replay: Ids, cores: Ids) -> Flags:
+    """Return which cores are the first of their layer: a GEMM lies between it and the one before.
+
+    Attention over a tree of drafts runs the same kernel twice in each layer, for the prefix and for
+    the tree.  Where that makes longer runs of cores, GEMMs have no category and tell nothing.
+    """
+    gemms = np.cumsum(_IS_GEMM[timeline.label] & (replay >= 0))[cores]
+    owner = replay[cores]
+    is_first: Flags = (np.diff(owner, prepend=-1) != 0) | (np.diff(gemms, prepend=-1) != 0)
+    cores_per_layer = np.diff(np.flatnonzero(np.append(is_first, True)))
+    if cores_per_layer.max(initial=0) > MOST_CORES:
+        return np.ones(len(cores), np.bool_)
+    return is_first
 
 
 def _one_per_layer(timeline: Timeline, flags: Flags, replay: Ids) -> Ids:
