@@ -1,7 +1,7 @@
 """The idle time of every GPU: what it joins, what the host was doing, what launching costs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import duckdb
 import numpy as np
@@ -28,6 +28,7 @@ from traceattr.attribution.seams import (
     seam_name,
 )
 from traceattr.attribution.timeline import Ids
+from traceattr.ingest.identity import ProcessGpu
 from traceattr.ingest.trace import Trace
 
 KIND_NAMES: dict[GapKind, GapKindName] = {
@@ -42,7 +43,7 @@ class GapChoice:
     """Which gaps are wanted.
 
     Attributes:
-        top: How many single gaps of each GPU.
+        top: How many single gaps of each GPU, and how many pairs in a table.
         min_ns: Length below which gaps are left out and only counted.
     """
 
@@ -68,19 +69,17 @@ def gap_analysis(
 
     Args:
         trace: The trace.
-        owned: Who owns the window on each GPU.
+        owned: Who owns the window on each GPU, in the order of the trace.
         choice: Which gaps are wanted; by default all, and the 20 longest one by one.
     """
-    losing = {work.global_pid for work in trace.work if work.graph_launches_without_work}
-    incomplete = {gpu.gpu_id for gpu in trace.gpus if gpu.global_pid in losing}
     return tuple(
-        replace(found, completeness="upper limit") if found.gpu in incomplete else found
-        for found in (_gpu_gaps(trace.connection, one, choice or GapChoice()) for one in owned)
+        _gpu_gaps(trace.connection, gpu, one, choice or GapChoice())
+        for gpu, one in zip(trace.gpus, owned, strict=True)
     )
 
 
 def _gpu_gaps(
-    connection: duckdb.DuckDBPyConnection, owned: OwnedTime, choice: GapChoice
+    connection: duckdb.DuckDBPyConnection, gpu: ProcessGpu, owned: OwnedTime, choice: GapChoice
 ) -> GpuGaps:
     timeline = owned.account.timeline
     gaps = classify_gaps(owned.account, owned.idle)
@@ -93,9 +92,11 @@ def _gpu_gaps(
     longest = _longest(gaps, np.concatenate(list(shown.values())), choice.top)
     return GpuGaps(
         gpu=timeline.gpu_id,
+        rank=gpu.rank,
+        pid=gpu.pid,
         wall_ns=owned.window.wall_ns,
         idle_ns=owned.idle.gaps.total_ns,
-        completeness="complete",
+        completeness=owned.idle.completeness,
         rounds=len(owned.sample),
         seams=_seams(told, shown[GapKind.SEAM]),
         pairs=None if owned.idle.hides_gaps else _pairs(told, shown[GapKind.IN_GRAPH]),
@@ -178,13 +179,15 @@ def _pairs(told: _Told, chosen: Ids) -> tuple[PairTime, ...]:
 def _pair(told: _Told, key: int, chosen: Ids) -> PairTime:
     length = told.gaps.length_ns[chosen]
     before, after = pair_names(key)
+    count, per_round_ns = _per_round(told, chosen)
     return PairTime(
         before=before,
         after=after,
         count=len(length),
         total_ns=int(length.sum()),
         median_ns=int(np.quantile(length, 0.5, method="inverted_cdf")),
-        per_round_ns=_per_round(told, chosen)[1],
+        per_round_count=count,
+        per_round_ns=per_round_ns,
     )
 
 

@@ -3,6 +3,8 @@
 from dataclasses import astuple, dataclass
 from typing import Literal
 
+from traceattr.attribution.analysis import Completeness
+
 GapKindName = Literal["seam", "in-graph", "no work"]
 
 
@@ -77,6 +79,7 @@ class PairTime:
         count: Gaps.
         total_ns: Their length.
         median_ns: Median length of one gap.
+        per_round_count: Mean number of gaps in a round of the main kind, None without rounds.
         per_round_ns: Mean time in a round of the main kind, None without rounds.
     """
 
@@ -85,6 +88,7 @@ class PairTime:
     count: int
     total_ns: int
     median_ns: int
+    per_round_count: float | None
     per_round_ns: int | None
 
 
@@ -151,10 +155,12 @@ class GpuGaps:
 
     Attributes:
         gpu: Number of the GPU.
+        rank: Tensor-parallel rank, when known.
+        pid: Operating-system id of the owning process, when known.
         wall_ns: Length of the window.
         idle_ns: All idle time in it.
-        completeness: ``complete``, or ``upper limit`` when graphs were launched whose work was not
-            recorded: part of the idle time is theirs.
+        completeness: Whether what the process launched was recorded; where it was not, part of
+            the idle time is no idle time.
         rounds: Rounds of the main kind that figures per round are about.
         seams: Gaps between forward passes and in eager ones, longest in total first.
         pairs: Gaps inside graph replays, longest in total first; None when graphs hide them.
@@ -167,9 +173,11 @@ class GpuGaps:
     """
 
     gpu: int
+    rank: int | None
+    pid: int | None
     wall_ns: int
     idle_ns: int
-    completeness: Literal["complete", "upper limit"]
+    completeness: Completeness
     rounds: int
     seams: tuple[SeamTime, ...]
     pairs: tuple[PairTime, ...] | None
@@ -179,6 +187,11 @@ class GpuGaps:
     longest: tuple[Gap, ...]
     launches: tuple[LaunchFigures, ...]
     knows_os_calls: bool
+
+    @property
+    def cause(self) -> Cause:
+        """Return what the host was doing in all seams together."""
+        return sum((seam.cause for seam in self.seams), Cause())
 
     @property
     def seams_ns(self) -> int:

@@ -12,7 +12,7 @@ from traceattr.attribution.idle import IdleParts
 from traceattr.attribution.intervals import Cover, Times
 from traceattr.attribution.kinds import PieceKind
 from traceattr.attribution.labels import LABELS
-from traceattr.attribution.rounds import NO_ROUND
+from traceattr.attribution.rounds import NO_ROUND, RoundKind
 from traceattr.attribution.timeline import Ids, Timeline
 from traceattr.rules.categories import CATEGORIES
 
@@ -158,10 +158,15 @@ def _seam_keys(account: Account, gaps: Cover) -> Ids:
 
 
 def _piece_sides(account: Account) -> Ids:
-    """Return the position in `_SIDES` of each piece."""
+    """Return the position in `_SIDES` of each piece; a prefill of the draft model is a prefill."""
     position = {PieceKind(name): at for at, name in enumerate(_SIDES) if name != EAGER}
     position[PieceKind.PREFILL_PIECE] = _PREFILL
     sides = np.array([position[kind] for kind in account.kinds.of_piece], np.int64)
+    is_prefill = np.array([kind is RoundKind.PREFILL for kind in (*account.rounds.kind, None)])
+    is_draft_prefill = is_prefill[account.rounds.of_piece] & (
+        sides == position[PieceKind.DRAFT_EXTEND]
+    )
+    sides = np.where(is_draft_prefill, _PREFILL, sides)
     is_unknown = (account.pieces.replay < 0) & (sides == position[PieceKind.OTHER])
     return np.where(is_unknown, 0, sides)
 
