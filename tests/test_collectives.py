@@ -14,6 +14,7 @@ from tests.synthetic import account_of
 from traceattr.attribution.analysis import Window
 from traceattr.attribution.collectives import Communication, RankGroup, communication
 from traceattr.attribution.spread import Spread
+from traces.cases import CASES
 from traces.description import Simulation
 from traces.export_writer import ExportWriter
 from traces.simulate import simulate
@@ -287,6 +288,10 @@ def test_two_windows_that_meet_share_out_the_collectives(tmp_path: Path) -> None
             Simulation(rounds=2, era="2.7", same_device_id=True, plain_titles=True), id="python3"
         ),
         pytest.param(Simulation(rounds=2, correlation_zero=True), id="correlation 0"),
+        *(
+            pytest.param(replace(CASES[name], rounds=2), id=name)
+            for name in ("fused-all-reduce", "eagle3-tree-tp2", "spec-v2", "prefill-pieces")
+        ),
     ],
 )
 def test_wire_and_wait_are_what_the_simulator_says(simulation: Simulation, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
@@ -12,6 +13,7 @@ from tests.decoding import ATTENTION, GEMM, RECURRENCE, Kernel, Server, opened, 
 from traceattr.attribution.analysis import Window
 from traceattr.attribution.layers import LayerKind, Layers, OutlierLayer, Period, find_layers
 from traceattr.attribution.spread import Spread
+from traces.cases import CASES
 from traces.description import Simulation
 from traces.export_writer import ExportWriter
 from traces.simulate import run, simulate
@@ -96,6 +98,26 @@ def test_attention_in_two_kernels_is_one_layer(tmp_path: Path) -> None:
     assert layers.attention_layer_ns == constant(70)
 
 
+def test_the_same_kernel_twice_in_each_layer_is_one_layer(tmp_path: Path) -> None:
+    """As attention over a tree of drafts does."""
+    layers = found(tmp_path, [replay_of("A" * 6, cores=(ATTENTION, "reshape", ATTENTION))])
+
+    assert (layers.layers, layers.kernels_per_attention_layer) == (6, 5)
+    assert layers.attention_layer_ns == constant(80)
+
+
+def test_layers_without_a_known_gemm_are_told_apart_too(tmp_path: Path) -> None:
+    unknown = [
+        ("mystery" if name == GEMM else name, start, end)
+        for name, start, end in replay_of("GGGA" * 4)
+    ]
+
+    layers = found(tmp_path, [unknown])
+
+    assert layers.layers == 16
+    assert layers.recurrent_layer_ns == constant(100)
+
+
 def test_the_text_of_a_period() -> None:
     assert Period((G, G, G, A), 16, 0).text("GDN") == "(3 GDN + 1 attention) x 16"
     assert Period((A,), 32, 0).text() == "(1 attention) x 32"
@@ -145,6 +167,10 @@ def test_an_excess_in_one_replay_of_several_makes_no_outlier(tmp_path: Path) -> 
     replays = [*replays_of("A" * 6, 4), replay_of("A" * 6, 900_000, {3: 500})]
 
     assert found(tmp_path, replays).outliers == ()
+
+
+def test_an_excess_in_two_replays_may_be_an_accident(tmp_path: Path) -> None:
+    assert found(tmp_path, replays_of("A" * 6, 2, late={3: 50})).outliers == ()
 
 
 def test_an_excess_of_less_than_two_percent_makes_no_outlier(tmp_path: Path) -> None:
@@ -283,6 +309,16 @@ def test_layers_are_counted_in_every_kind_of_trace(simulation: Simulation, tmp_p
 
     assert (layers.replays, layers.unusual) == (2, 0)
     assert (layers.recurrent_layers, layers.attention_layers) == (48, 16)
+
+
+@pytest.mark.parametrize("case", ["eagle3-tree", "standalone-draft", "one-pass-draft"])
+def test_the_layers_of_a_simulated_llama_are_its_32(case: str, tmp_path: Path) -> None:
+    simulate(replace(CASES[case], rounds=2), tmp_path / "trace.sqlite")
+
+    layers = layers_of(opened(tmp_path / "trace.sqlite"))
+
+    assert (layers.layers, layers.attention_layers, layers.unusual) == (32, 32, 0)
+    assert layers.outliers == ()
 
 
 def test_graph_mode_says_nothing_about_the_layers_of_a_simulated_server(tmp_path: Path) -> None:

@@ -29,6 +29,9 @@ NOTICEABLE = 0.02
 """Share of that median by which an outlier must exceed it too: replays repeat to the microsecond,
 and then any difference is many deviations."""
 
+ENOUGH_REPLAYS = 3
+"""Of fewer replays one odd layer may be an accident, and none is called an outlier."""
+
 MOST_CORES = 4
 """No layer runs its core more often."""
 
@@ -329,7 +332,7 @@ def _over_replays(costs: _Costs | None, mine: Flags) -> Spread | None:
 
 
 def _outliers(costs: _Costs | None, is_attention: Flags) -> tuple[OutlierLayer, ...]:
-    if costs is None:
+    if costs is None or len(costs.values) < ENOUGH_REPLAYS:
         return ()
     median = _median(costs.values, axis=0)
     found: list[OutlierLayer] = []
