@@ -69,6 +69,25 @@ def test_a_rank_whose_gpu_has_nothing_to_do_is_late_because_of_its_host(tmp_path
     assert straggler_of(server) == Straggler(0, 12 * 60, IDLE, 12 * 60)
 
 
+def test_a_rank_that_only_leaves_the_collective_before_later_is_not_behind(tmp_path: Path) -> None:
+    fast: list[list[Kernel]] = []
+    slow: list[list[Kernel]] = []
+    for at in range(12):
+        for late, rounds in ((0, fast), (30, slow)):
+            begin = at * ROUND_NS
+            rounds.append(
+                [
+                    (ALL_REDUCE, begin, begin + 20 + late),
+                    (ATTENTION, begin + 20 + late, begin + 100 + late),
+                    (ALL_REDUCE, begin + 100 + late, begin + 900),
+                ]
+            )
+
+    straggler = straggler_of(served(tmp_path / "t.sqlite", {"s_TP0": fast, "s_TP1": slow}))
+
+    assert straggler == Straggler(1, 0, None, None)
+
+
 def test_ranks_that_take_turns_hide_no_straggler(tmp_path: Path) -> None:
     server = served(
         tmp_path / "trace.sqlite",
