@@ -30,7 +30,7 @@ NO_ROUNDS = RoundsSummary(
     slow=None,
     cut=(),
 )
-PHASES = Notice(
+WITHOUT_ROUNDS = Notice(
     "no-rounds",
     "No rounds: no CUDA graph was replayed. Figures per round are unknown.",
 )
@@ -58,6 +58,7 @@ def idle(in_graph: int | None = 0, between: int = 0, outside: int = 0, edge: int
         between_graph_ns=between,
         other_ns=outside + edge,
         no_work_ns=edge,
+        completeness="complete",
     )
 
 
@@ -103,8 +104,9 @@ def analysis(
     *per_gpu: GpuTime,
     graph_trace: GraphTrace = "node",
     kernels: list[KernelTime] | None = None,
-    warnings: tuple[Notice, ...] = (PHASES,),
+    warnings: tuple[Notice, ...] = (WITHOUT_ROUNDS,),
     simulated: str | None = None,
+    rounds: RoundsSummary = NO_ROUNDS,
 ) -> Analysis:
     wall_ns = per_gpu[0].wall_ns if per_gpu else 0
     return Analysis(
@@ -124,7 +126,7 @@ def analysis(
         ),
         gpus=tuple(gpu(time.gpu) for time in per_gpu),
         window=Window(500_000_000, 500_000_000 + wall_ns, "first to last GPU operation"),
-        rounds=NO_ROUNDS,
+        rounds=rounds,
         per_gpu=per_gpu,
         kernels=tuple(kernels or ()),
         warnings=warnings,

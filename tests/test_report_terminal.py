@@ -24,6 +24,7 @@ from tests.analyses import (
     two_gpus,
 )
 from tests.conftest import CheckGolden
+from tests.round_analyses import ROUNDS
 from traceattr.attribution.analysis import Analysis, Notice
 from traceattr.report.render import ReportFormat, render
 
@@ -36,6 +37,7 @@ ALL = {
     "copies": mostly_copies(),
     "empty": empty_window(),
     "no_gpu": analysis(),
+    **ROUNDS,
 }
 CASES = pytest.mark.parametrize("made", [pytest.param(made, id=name) for name, made in ALL.items()])
 ANSI = re.compile(r"\x1b\[[0-9;]*m")

@@ -27,6 +27,8 @@ class Line:
         exclusive_ns: Wall time it owns.
         sum_ns: Sum of durations; None also for gaps and totals.
         operations: Number of operations; None also for gaps and totals.
+        median_ns: Median time in a round; None as a whole where there is nothing to say.
+        p99_ns: 99th percentile of the time in a round; the same.
     """
 
     name: str
@@ -35,6 +37,8 @@ class Line:
     exclusive_ns: Values
     sum_ns: Values
     operations: Values
+    median_ns: Values | None = None
+    p99_ns: Values | None = None
 
     @property
     def is_without_operations(self) -> bool:
@@ -72,8 +76,21 @@ def total_lines(analysis: Analysis) -> tuple[Line, ...]:
     )
 
 
+def is_idle_upper_limit(analysis: Analysis) -> bool:
+    """Return whether work is known to be missing, which then looks idle."""
+    if analysis.trace.unrecorded_graph_launches:
+        return True
+    return any(time.idle.completeness == "incomplete" for time in analysis.per_gpu)
+
+
+def has_rounds(analysis: Analysis) -> bool:
+    """Return whether there are figures per round."""
+    return analysis.rounds.wall is not None
+
+
 def _total(name: str, analysis: Analysis, value: Callable[[GpuTime], int]) -> Line:
     unknown = (None,) * len(analysis.per_gpu)
+    wall = analysis.rounds.wall if name == WINDOW else None
     return Line(
         name=name,
         kind="total",
@@ -81,6 +98,8 @@ def _total(name: str, analysis: Analysis, value: Callable[[GpuTime], int]) -> Li
         exclusive_ns=tuple(map(value, analysis.per_gpu)),
         sum_ns=unknown,
         operations=unknown,
+        median_ns=(wall.median,) * len(unknown) if wall else None,
+        p99_ns=(wall.p99,) * len(unknown) if wall else None,
     )
 
 
@@ -107,8 +126,9 @@ def _line(
 ) -> Line:
     cells = [_cell(entry, time) for entry, time in zip(entries, per_gpu, strict=True)]
     exclusive, sums, operations = zip(*cells, strict=True)
+    medians, p99s = _round_values(entries, per_gpu)
     kind: Literal["busy", "gap"] = "gap" if entries[0].is_gap else "busy"
-    return Line(name, kind, is_part, exclusive, sums, operations)
+    return Line(name, kind, is_part, exclusive, sums, operations, medians, p99s)
 
 
 def _cell(entry: Group | Row, time: GpuTime) -> tuple[int | None, int | None, int | None]:
@@ -116,3 +136,30 @@ def _cell(entry: Group | Row, time: GpuTime) -> tuple[int | None, int | None, in
     if entry.operations == 0 and hides_work(time):
         return None, None, None
     return entry.exclusive_ns, entry.sum_ns, entry.operations
+
+
+def _round_values(
+    entries: Sequence[Group | Row], per_gpu: tuple[GpuTime, ...]
+) -> tuple[Values | None, Values | None]:
+    """Return medians and 99th percentiles, None as a whole where rounds say nothing.
+
+    What none of the rounds shows is unknown where graphs may hide it.  A kind of host gap and
+    the 99th percentile of parts that vary have no figure.
+    """
+    if not any(time.per_round for time in per_gpu):
+        return None, None
+    if any(isinstance(entry, Row) and entry.is_gap for entry in entries):
+        return None, None
+    known = [
+        None if _is_hidden(entry, time) else entry.per_round
+        for entry, time in zip(entries, per_gpu, strict=True)
+    ]
+    medians = tuple(None if one is None else one.median_ns for one in known)
+    if any(one is not None and one.p99_ns is None for one in known):
+        return medians, None
+    return medians, tuple(None if one is None else one.p99_ns for one in known)
+
+
+def _is_hidden(entry: Group | Row, time: GpuTime) -> bool:
+    seen = entry.per_round and entry.per_round.median_ns
+    return not entry.is_gap and not seen and hides_work(time)

@@ -21,6 +21,11 @@ class Unit:
         thousandths = (duration_ns * 2000 + self.ns) // (self.ns * 2)
         return f"{thousandths // 1000:,}.{thousandths % 1000:03}"
 
+    def brief(self, duration_ns: int) -> str:
+        """Return number and unit for prose, with one decimal, or two below ten."""
+        value = duration_ns / self.ns
+        return f"{value:,.{1 if value >= 10 else 2}f} {self.name}"
+
     def text(self, duration_ns: int) -> str:
         """Return number and unit."""
         return f"{self.number(duration_ns)} {self.name}"
@@ -45,9 +50,7 @@ def duration(duration_ns: int) -> str:
         return SECONDS.text(duration_ns)
     for unit in (MILLISECONDS, MICROSECONDS):
         if duration_ns >= unit.ns:
-            return (
-                f"{duration_ns / unit.ns:.{1 if duration_ns >= 10 * unit.ns else 2}f} {unit.name}"
-            )
+            return unit.brief(duration_ns)
     return f"{duration_ns} ns"
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from traceattr.attribution.analysis import CategoryTime, GpuTime
-from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK, group_of
+from traceattr.attribution.groups import DRAFT, HOST_GAPS, IN_GRAPH_GAPS, NO_WORK, group_of
+from traceattr.report.per_round import PerRound, of_parts, of_spread
 from traceattr.rules.categories import CATEGORIES, GRAPH, GROUPS, SUBCATEGORIES
 
 BETWEEN_GRAPHS = "between graphs"
@@ -21,12 +22,14 @@ class Row:
         exclusive_ns: Wall time it owns.
         sum_ns: Sum of durations; None for a gap.
         operations: Number of operations; None for a gap.
+        per_round: Its time in a round; None for a gap and without rounds.
     """
 
     name: str
     exclusive_ns: int
     sum_ns: int | None
     operations: int | None
+    per_round: PerRound | None
 
     @property
     def is_gap(self) -> bool:
@@ -43,6 +46,7 @@ class Group:
         exclusive_ns: Wall time it owns; None when the trace cannot tell.
         sum_ns: Sum of durations; None for gaps.
         operations: Number of operations; None for gaps.
+        per_round: Its time in a round; None without rounds or when the trace cannot tell.
         rows: What it consists of, in table order.
     """
 
@@ -50,6 +54,7 @@ class Group:
     exclusive_ns: int | None
     sum_ns: int | None
     operations: int | None
+    per_round: PerRound | None
     rows: tuple[Row, ...]
 
     @property
@@ -70,7 +75,8 @@ class Group:
     def row(self, name: str) -> Row:
         """Return the row of that name, without any time if there is none."""
         none = None if self.is_gap else 0
-        return next((row for row in self.rows if row.name == name), Row(name, 0, none, none))
+        missing = Row(name, 0, none, none, PerRound(0, 0) if self.per_round else None)
+        return next((row for row in self.rows if row.name == name), missing)
 
 
 def groups_of(time: GpuTime) -> tuple[Group, ...]:
@@ -95,11 +101,23 @@ def owned_ns(group: Group) -> int:
 
 def row_position(name: str) -> tuple[int, str]:
     """Return a key that sorts the rows of a group into table order."""
-    order = (*CATEGORIES, *(n for names in SUBCATEGORIES.values() for n in names), BETWEEN_GRAPHS)
-    return (order.index(name) if name in order else len(order)), name
+    return (_ORDER.index(name) if name in _ORDER else len(_ORDER)), name
+
+
+def _names_in_order() -> Iterator[str]:
+    for category in CATEGORIES:
+        yield category
+        for subcategory in SUBCATEGORIES.get(category, ()):
+            yield subcategory
+            yield f"{category}/{subcategory}"
+    yield BETWEEN_GRAPHS
+
+
+_ORDER = tuple(_names_in_order())
 
 
 def _busy_groups(time: GpuTime) -> Iterator[Group]:
+    per_round = _group_rounds(time)
     for name in GROUPS:
         members = [e for e in time.categories if group_of(e.category, e.phase) == name]
         yield Group(
@@ -107,41 +125,44 @@ def _busy_groups(time: GpuTime) -> Iterator[Group]:
             exclusive_ns=sum(entry.exclusive_ns for entry in members),
             sum_ns=sum(entry.sum_ns for entry in members),
             operations=sum(entry.operations for entry in members),
-            rows=tuple(_merged(members)),
+            per_round=per_round.get(name),
+            rows=tuple(_merged(members, name)),
         )
 
 
-def _merged(members: list[CategoryTime]) -> Iterator[Row]:
+def _group_rounds(time: GpuTime) -> dict[str, PerRound | None]:
+    return {entry.group: of_spread(entry.spread) for entry in time.per_round}
+
+
+def _merged(members: list[CategoryTime], group: str) -> Iterator[Row]:
     """Yield one row per category, or per subcategory where reports split by them."""
-    for category in CATEGORIES:
-        mine = [entry for entry in members if entry.category == category]
-        for name in _row_names(category, mine):
-            alike = [entry for entry in mine if _row_name(entry) == name]
-            yield Row(
-                name=name,
-                exclusive_ns=sum(entry.exclusive_ns for entry in alike),
-                sum_ns=sum(entry.sum_ns for entry in alike),
-                operations=sum(entry.operations for entry in alike),
-            )
+    names = dict.fromkeys(_row_name(entry, group) for entry in members)
+    for name in sorted(names, key=row_position):
+        alike = [entry for entry in members if _row_name(entry, group) == name]
+        yield Row(
+            name=name,
+            exclusive_ns=sum(entry.exclusive_ns for entry in alike),
+            sum_ns=sum(entry.sum_ns for entry in alike),
+            operations=sum(entry.operations for entry in alike),
+            per_round=of_parts([entry.per_round for entry in alike]),
+        )
 
 
-def _row_names(category: str, members: list[CategoryTime]) -> list[str]:
-    present = dict.fromkeys(map(_row_name, members))
-    known = [name for name in SUBCATEGORIES.get(category, ()) if name in present]
-    return [*known, *(name for name in present if name not in known)]
-
-
-def _row_name(entry: CategoryTime) -> str:
-    if entry.subcategory and entry.category in SUBCATEGORIES:
-        return entry.subcategory
-    return entry.category
+def _row_name(entry: CategoryTime, group: str) -> str:
+    """Return the category, or its subcategory; of which category only the draft group must say."""
+    if not entry.subcategory or entry.category not in SUBCATEGORIES:
+        return entry.category
+    return f"{entry.category}/{entry.subcategory}" if group == DRAFT else entry.subcategory
 
 
 def _idle_groups(time: GpuTime) -> Iterator[Group]:
-    idle = time.idle
+    idle, per_round = time.idle, _group_rounds(time)
     outside_ns = idle.other_ns - idle.no_work_ns
     between = ((BETWEEN_GRAPHS, idle.between_graph_ns), (OUTSIDE_GRAPHS, outside_ns))
-    kinds = tuple(Row(name, ns, None, None) for name, ns in between if ns)
-    yield Group(IN_GRAPH_GAPS, idle.in_graph_ns, None, None, ())
-    yield Group(HOST_GAPS, idle.between_graph_ns + outside_ns, None, None, kinds)
-    yield Group(NO_WORK, idle.no_work_ns, None, None, ())
+    kinds = tuple(Row(name, ns, None, None, None) for name, ns in between if ns)
+    for name, gap_ns, rows in (
+        (IN_GRAPH_GAPS, idle.in_graph_ns, ()),
+        (HOST_GAPS, idle.between_graph_ns + outside_ns, kinds),
+        (NO_WORK, idle.no_work_ns, ()),
+    ):
+        yield Group(name, gap_ns, None, None, per_round.get(name), rows)

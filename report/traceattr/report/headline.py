@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 from traceattr.attribution.analysis import Analysis, GpuTime, Notice
 from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK
+from traceattr.report.breakdown import is_idle_upper_limit
 from traceattr.report.figures import count, counted, duration, share, share_range
 from traceattr.report.grouped import groups_of, has_envelopes, owned_ns
+from traceattr.report.round_headline import round_headline
 from traceattr.rules.categories import GRAPH, GROUPS, UNCLASSIFIED
 
 Part = Callable[[GpuTime], int]
@@ -15,11 +17,19 @@ Part = Callable[[GpuTime], int]
 def headline(analysis: Analysis) -> str:
     """Return the sentence with the number that matters, without a line break.
 
+    That is the length of a round, or else what owns most of the window.
+
     Shares are means over the GPUs, with the range where it is wider than the rounding; the GPUs
     of one server work at the same time, so they are never added up.
     """
     if not any(time.categories for time in analysis.per_gpu):
         return f"No GPU operation in the {duration(analysis.window.wall_ns)} of the window."
+    if analysis.rounds.wall is not None:
+        return round_headline(analysis, analysis.rounds.wall)
+    return _window_headline(analysis)
+
+
+def _window_headline(analysis: Analysis) -> str:
     largest = max(GROUPS, key=lambda group: _total(analysis, _group(group)))
     no_kernel = _total(analysis, _no_kernel)
     idle = _total(analysis, _idle)
@@ -45,7 +55,7 @@ def graph_sentence(analysis: Analysis) -> str:
 
 
 def notices_below(analysis: Analysis) -> tuple[Notice, ...]:
-    """Return the notices of the analysis that the first lines do not say already."""
+    """Return the notices that neither the first lines nor the section on rounds say already."""
     return tuple(notice for notice in analysis.warnings if notice.code not in _SAID_ABOVE)
 
 
@@ -58,7 +68,9 @@ def simulated_sentence(analysis: Analysis) -> str | None:
     return f"SIMULATED{':' if by == what else ''} {by}; this is not a measurement."
 
 
-_SAID_ABOVE = frozenset({"graph-mode", "graph-work-missing", "simulated"})
+_SAID_ABOVE = frozenset(
+    {"graph-mode", "graph-work-missing", "simulated", "no-rounds", "window-cut"}
+)
 _PER_NODE = "nsys profile --cuda-graph-trace=node"
 
 _GRAPH_SENTENCES = {
@@ -93,7 +105,7 @@ def _group_sentence(analysis: Analysis, group: str) -> str:
 
 def _idle_words(analysis: Analysis) -> str:
     idle = _mean(analysis, _idle)
-    if analysis.trace.unrecorded_graph_launches:
+    if is_idle_upper_limit(analysis):
         return f"at most {idle} is idle"
     if any(map(has_envelopes, analysis.per_gpu)):
         return f"{idle} is idle outside graphs"
@@ -105,7 +117,7 @@ def _idle_sentence(analysis: Analysis, largest: str) -> str:
     parts = [f"{_mean(analysis, _group(gap))} {gap}" for gap in gaps]
     split = f": {', '.join(parts)}" if len(gaps) > 1 else f", all of it {gaps[0]}"
     runs = f"{largest} owns {_mean(analysis, _group(largest))}"
-    subject = "No recorded work" if analysis.trace.unrecorded_graph_launches else "Nothing runs"
+    subject = "No recorded work" if is_idle_upper_limit(analysis) else "Nothing runs"
     return f"{subject} for {_of_window(analysis, _idle)}{split}; {runs}."
 
 

@@ -37,7 +37,8 @@ def render_kernels(
 
 
 def _terminal(analysis: Analysis, width: int, color: bool) -> str:
-    from traceattr.report.terminal import heading, kernel_table_with_rules, printed
+    from traceattr.report.console import heading, printed
+    from traceattr.report.terminal_kernels import kernel_table_with_rules
 
     if not analysis.kernels:
         return f"{NO_KERNELS}\n"

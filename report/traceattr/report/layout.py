@@ -1,15 +1,16 @@
 """Which columns the table of groups and categories gets, for one GPU or several."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from traceattr.attribution.analysis import Analysis
-from traceattr.report.breakdown import Line, Values, mean
-from traceattr.report.figures import Unit, count, share, unit_for
+from traceattr.report.breakdown import WINDOW, Line, Values, has_rounds, is_idle_upper_limit, mean
+from traceattr.report.figures import Unit, count, counted, share, unit_for
 
 UNKNOWN = "unknown"
 NOTHING = ""
 _BUSY_SUM = "busy sum"
+_P99 = "p99"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,37 +32,112 @@ Columns = tuple[Column, ...]
 def layouts(analysis: Analysis) -> tuple[Columns, ...]:
     """Return sets of columns, the fullest first; a narrow terminal gets a later one.
 
-    One GPU has its time beside its share.  Several have one share each, or the lowest and the
-    highest, beside their mean time: they work at the same time, so times are not added up.
+    With rounds, times are those of a round.
     """
-    walls = tuple(time.wall_ns for time in analysis.per_gpu)
-    unit = unit_for(max(walls, default=0))
-    if len(walls) == 1:
-        time, summed = _mean_column("time", unit), _sum_column(_BUSY_SUM, unit)
-        shares = (Column("share", lambda line: _share(line.exclusive_ns, walls, 0)),)
-        operations = Column("ops", lambda line: _operations(line.operations))
-        return (time, *shares, summed, operations), (time, *shares), shares
-    time, summed = _mean_column("mean", unit), _sum_column(_BUSY_SUM, unit)
-    each = tuple(_share_columns(analysis, walls))
-    range_ = (_bound_column("lowest", walls, 0), _bound_column("highest", walls, -1))
-    operations = Column("ops per GPU", lambda line: _operations(line.operations))
-    return (
-        (time, *each, summed, operations),
-        (time, *each, summed),
-        (time, *each),
-        each,
-        (time, *range_),
-        range_,
-    )
+    if has_rounds(analysis):
+        return tuple(_round_layouts(analysis))
+    return tuple(_window_layouts(analysis))
+
+
+def full_layout(analysis: Analysis) -> Columns:
+    """Return every column, for a place that is as wide as it needs to be."""
+    if not has_rounds(analysis):
+        return next(_window_layouts(analysis))
+    _, *shares_and_counts = next(_window_layouts(analysis))
+    total = _mean_column(WINDOW, unit_for(max(_walls(analysis))))
+    return (*_round_columns(analysis), total, *shares_and_counts)
 
 
 def legend(analysis: Analysis, columns: Columns) -> str:
-    """Return what the times in these columns mean, in a line or two."""
+    """Return what the figures in these columns mean, in a line or two."""
+    return " ".join(_legend(analysis, [column.title for column in columns]))
+
+
+def _legend(analysis: Analysis, titles: Sequence[str]) -> Iterator[str]:
     mean_of = "" if len(analysis.per_gpu) == 1 else ", as the mean of the GPUs"
-    exclusive = f"Time is exclusive{mean_of}: the groups add up to the window."
-    if not any(column.title.startswith(_BUSY_SUM) for column in columns):
-        return exclusive
-    return f"{exclusive} Busy sums add up durations, so they are larger where work overlaps."
+    if has_rounds(analysis):
+        rounds = counted(analysis.rounds.count, "round")
+        figures = "median and p99" if _P99 in titles else "median"
+        yield f"Time is exclusive and per round: {figures} over {rounds}{mean_of}."
+        yield "Medians do not add up; the groups' shares of the window do."
+    else:
+        yield f"Time is exclusive{mean_of}: the groups add up to the window."
+    yield _idle_legend(analysis)
+    if any(title.startswith(_BUSY_SUM) for title in titles):
+        yield "Busy sums add up durations, so they are larger where work overlaps."
+
+
+def _idle_legend(analysis: Analysis) -> str:
+    """Return how far idle time can be trusted: work that was not recorded looks idle."""
+    found = {time.idle.completeness for time in analysis.per_gpu}
+    if is_idle_upper_limit(analysis):
+        return "Idle time is an upper limit, as launched work is missing from the trace."
+    if found == {"complete"}:
+        return "Idle time is complete: what was launched was recorded."
+    return "Whether work is missing, which would look idle, is unknown."
+
+
+def _window_layouts(analysis: Analysis) -> Iterator[Columns]:
+    """Yield columns without rounds.
+
+    One GPU has its time beside its share.  Several have one share each, or the lowest and the
+    highest, beside their mean time: they work at the same time, so times are not added up.
+    """
+    walls = _walls(analysis)
+    unit = unit_for(max(walls, default=0))
+    time = _mean_column("time" if len(walls) == 1 else "mean", unit)
+    each, summed = _each(analysis), _sum_column(_BUSY_SUM, unit)
+    yield time, *each, summed, _operations_column(analysis)
+    if len(walls) > 1:
+        yield time, *each, summed
+    yield time, *each
+    yield each
+    if len(walls) > 1:
+        yield time, *_range(walls)
+        yield _range(walls)
+
+
+def _round_layouts(analysis: Analysis) -> Iterator[Columns]:
+    """Yield columns with rounds; for several GPUs, the mean of their medians and percentiles."""
+    median, p99 = _round_columns(analysis)
+    walls, each = _walls(analysis), _each(analysis)
+    shares = (each, _range(walls)) if len(walls) > 1 else (each,)
+    yield from ((median, p99, *columns) for columns in shares)
+    yield from ((median, *columns) for columns in shares)
+    yield (median,)
+
+
+def _round_columns(analysis: Analysis) -> tuple[Column, Column]:
+    wall = analysis.rounds.wall
+    unit = unit_for(wall.median if wall else 0)
+    return (
+        Column(f"{unit.name}/round", lambda line: _round_cell(line.median_ns, unit)),
+        Column(_P99, lambda line: _round_cell(line.p99_ns, unit)),
+    )
+
+
+def _round_cell(values: Values | None, unit: Unit) -> str:
+    return NOTHING if values is None else _mean(values, unit)
+
+
+def _walls(analysis: Analysis) -> tuple[int, ...]:
+    return tuple(time.wall_ns for time in analysis.per_gpu)
+
+
+def _each(analysis: Analysis) -> Columns:
+    walls = _walls(analysis)
+    if len(walls) == 1:
+        return (Column("share", lambda line: _share(line.exclusive_ns, walls, 0)),)
+    return tuple(_share_columns(analysis, walls))
+
+
+def _range(walls: tuple[int, ...]) -> Columns:
+    return _bound_column("lowest", walls, 0), _bound_column("highest", walls, -1)
+
+
+def _operations_column(analysis: Analysis) -> Column:
+    title = "ops" if len(analysis.per_gpu) == 1 else "ops per GPU"
+    return Column(title, lambda line: _operations(line.operations))
 
 
 def _mean_column(title: str, unit: Unit) -> Column:

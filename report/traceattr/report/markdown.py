@@ -19,10 +19,14 @@ from traceattr.report.kernel_figures import (
     kernel_unit,
     kernels_title,
 )
-from traceattr.report.layout import Columns, layouts, legend
+from traceattr.report.layout import Columns, full_layout, layouts, legend
+from traceattr.report.markdown_blocks import details, markdown_table
+from traceattr.report.markdown_rounds import graphs_section, rounds_section
 from traceattr.report.names import cut, label_names
 from traceattr.report.provenance import diagnostic_text, provenance, provenance_line
 from traceattr.report.unclassified import unclassified_kernels, unclassified_sentence
+
+__all__ = ["kernel_table_with_rules", "markdown_table", "render_markdown"]
 
 MOST_CHARACTERS = 60_000
 """Length of a whole report; GitHub refuses comments from 65,536 characters on."""
@@ -52,12 +56,6 @@ def render_markdown(analysis: Analysis) -> str:
     room = MOST_CHARACTERS - len(above) - len(method) - len("\n\n")
     kernels = _fitting_kernels(analysis, room)
     return "\n".join(part for part in (above, kernels, method) if part)
-
-
-def markdown_table(titles: Sequence[str], aligned: str, rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of cells that are escaped already; ``aligned`` has ``l`` or ``r`` for each."""
-    rule = ("---:" if side == "r" else ":---" for side in aligned)
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in (titles, tuple(rule), *rows))
 
 
 def kernel_table(kernels: Sequence[KernelTime]) -> str:
@@ -92,7 +90,10 @@ def _above_the_fold(analysis: Analysis) -> Iterator[str]:
     yield f"{graph_sentence(analysis)}\n"
     if analysis.per_gpu:
         lines = [line for line in group_lines(analysis) if not line.is_part]
-        yield _breakdown(analysis, [*lines, *total_lines(analysis)])
+        columns = layouts(analysis)[0]
+        yield _breakdown([*lines, *total_lines(analysis)], columns)
+        yield f"{legend(analysis, columns)}\n"
+    yield from rounds_section(analysis)
     yield f"{unclassified_sentence(analysis)}\n"
     unclassified = unclassified_kernels(analysis)
     if unclassified:
@@ -101,8 +102,7 @@ def _above_the_fold(analysis: Analysis) -> Iterator[str]:
     yield f"<sub>{markdown_text(provenance_line(analysis))}</sub>\n"
 
 
-def _breakdown(analysis: Analysis, lines: Iterable[Line]) -> str:
-    columns = layouts(analysis)[0]
+def _breakdown(lines: Iterable[Line], columns: Columns) -> str:
     titles = ("group", *(column.title for column in columns))
     rows = (_breakdown_row(line, columns) for line in lines)
     return markdown_table(titles, "l" + "r" * len(columns), rows)
@@ -125,17 +125,11 @@ def _notices(analysis: Analysis) -> Iterator[str]:
         yield ""
 
 
-def _details(summary: str, lines: Iterable[str]) -> Iterator[str]:
-    yield f"<details><summary>{summary}</summary>\n"
-    yield from lines
-    yield "</details>\n"
-
-
 def _fitting_kernels(analysis: Analysis, room: int) -> str:
     """Return the list of kernels, shortened until it fits into ``room`` characters."""
     shown = min(len(analysis.kernels), MOST_KERNELS)
     while shown:
-        text = "\n".join(_details(kernels_title(analysis, shown), _kernels(analysis, shown)))
+        text = "\n".join(details(kernels_title(analysis, shown), _kernels(analysis, shown)))
         if len(text) <= room:
             return text
         shown //= 2
@@ -151,9 +145,9 @@ def _kernels(analysis: Analysis, shown: int) -> Iterator[str]:
 def _last_details(analysis: Analysis) -> Iterator[str]:
     if analysis.per_gpu:
         lines = (*group_lines(analysis), *total_lines(analysis))
-        table = _breakdown(analysis, lines)
-        yield from _details(
-            "Categories", (table, f"{legend(analysis, layouts(analysis)[0])} {_METHOD}\n")
-        )
+        columns = full_layout(analysis)
+        text = f"{legend(analysis, columns)} {_METHOD}\n"
+        yield from details("Categories", (_breakdown(lines, columns), text))
+    yield from graphs_section(analysis)
     pairs = ((markdown_text(label), markdown_text(text)) for label, text in provenance(analysis))
-    yield from _details("Provenance", [markdown_table(("", ""), "ll", pairs)])
+    yield from details("Provenance", [markdown_table(("", ""), "ll", pairs)])
