@@ -1,9 +1,10 @@
 """Rounds, phases and the steady window against what the simulator knows."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +18,7 @@ from traceattr.attribution.labels import classify_kernels
 from traceattr.errors import OptionError
 from traceattr.ingest.trace import Trace, open_trace
 from traceattr.rules.rule_set import load_rules
+from traces import cases as simulated
 from traces.description import Simulation
 from traces.eras import ERAS
 from traces.simulate import simulate
@@ -25,40 +27,33 @@ from traces.truth import GpuTruth, Truth
 TOLERANCE_NS = 10_000
 
 SERVERS = {
-    "v1": Simulation(rounds=4),
-    "v1, correlation 0, device 0 twice": Simulation(
-        rounds=4, correlation_zero=True, same_device_id=True
-    ),
-    "v2 with eager extension": Simulation(rounds=4, round_program="round_v2"),
-    "v2 with extension graph": Simulation(rounds=4, round_program="round_v2_graph"),
-    "no speculation": Simulation(rounds=4, round_program="decode"),
-    "no speculation, no overlap": Simulation(rounds=4, round_program="decode_blocking"),
-    "v1 with prefills": Simulation(rounds=6, every=3, before=("prefill",)),
-    "v2 with prefills": Simulation(rounds=6, every=3, round_program="round_v2"),
-    "decode with prefills": Simulation(
-        rounds=6, every=3, round_program="decode", between=("prefill_target_only",)
-    ),
-    "decode with piecewise prefills": Simulation(
-        rounds=6, every=3, round_program="decode", between=("prefill_pieces",)
-    ),
-    "two batch sizes": Simulation(rounds=3, then=("round_bs2",)),
-    "start-up and tail": Simulation(
-        rounds=8, before=("load", "capture", "prefill"), after=("tail",)
-    ),
-    "start-up and tail without speculation": Simulation(
-        rounds=8,
-        round_program="decode",
-        before=("load", "capture_decode", "prefill_target_only"),
-        after=("tail",),
-    ),
-    "a pause": Simulation(rounds=8, every=4, between=("pause", "prefill")),
+    name: replace(case, rounds=min(case.rounds, 8)) for name, case in simulated.CASES.items()
 }
+SERVERS["correlation 0, device 0 twice"] = Simulation(
+    rounds=4, correlation_zero=True, same_device_id=True
+)
+SERVERS["no overlap"] = Simulation(rounds=4, round_program="decode_blocking")
+SERVERS["a pause"] = Simulation(rounds=8, every=4, between=("pause", "prefill"))
+WHOLE_RECORDINGS = [name for name in SERVERS if name.startswith("whole-recording")]
 
 CASES = [
-    pytest.param(simulation, mode, id=f"{name}, {mode}")
-    for name, simulation in SERVERS.items()
-    for mode in ("node", "graph")
+    pytest.param(name, mode, id=f"{name}, {mode}") for name in SERVERS for mode in ("node", "graph")
 ]
+
+
+Recording = Callable[[str, Literal["node", "graph"]], tuple[Path, Truth]]
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
+    """Simulate a server once for all tests of this module."""
+
+    @cache
+    def made(name: str, mode: Literal["node", "graph"]) -> tuple[Path, Truth]:
+        path = tmp_path_factory.mktemp("rounds") / "trace.sqlite"
+        return path, simulate(replace(SERVERS[name], mode=mode), path)
+
+    return made
 
 
 @contextmanager
@@ -67,10 +62,6 @@ def recorded(simulation: Simulation, folder: Path) -> Iterator[tuple[Trace, Trut
     truth = simulate(simulation, path)
     with open_trace(path) as trace:
         yield trace, truth
-
-
-def in_mode(simulation: Simulation, mode: Literal["node", "graph"]) -> Simulation:
-    return replace(simulation, mode=mode)
 
 
 def accounts(trace: Trace) -> list[Account]:
@@ -98,11 +89,13 @@ def missing(account: Account, true: GpuTruth) -> list[tuple[str, int, int]]:
     ]
 
 
-@pytest.mark.parametrize(("simulation", "mode"), CASES)
+@pytest.mark.parametrize(("name", "mode"), CASES)
 def test_every_round_is_found_on_every_rank(
-    simulation: Simulation, mode: Literal["node", "graph"], tmp_path: Path
+    name: str, mode: Literal["node", "graph"], recording: Recording
 ) -> None:
-    with recorded(in_mode(simulation, mode), tmp_path) as (trace, truth):
+    path, truth = recording(name, mode)
+
+    with open_trace(path) as trace:
         for account, true in zip(accounts(trace), truth.gpus, strict=True):
             assert missing(account, true) == []
 
@@ -116,9 +109,11 @@ def test_rounds_are_found_in_every_era(era: str, tmp_path: Path) -> None:
     assert first.rounds.kind == second.rounds.kind == ("speculative",) * 3
 
 
-@pytest.mark.parametrize("name", [name for name in SERVERS if "start-up" not in name])
-def test_draft_work_is_told_from_target_work(name: str, tmp_path: Path) -> None:
-    with recorded(SERVERS[name], tmp_path) as (trace, truth):
+@pytest.mark.parametrize("name", [name for name in SERVERS if name not in WHOLE_RECORDINGS])
+def test_draft_work_is_told_from_target_work(name: str, recording: Recording) -> None:
+    path, truth = recording(name, "node")
+
+    with open_trace(path) as trace:
         analysis = analyze(trace, load_rules(), window=(truth.start_ns, truth.end_ns))
 
     for time, true in zip(analysis.per_gpu, truth.gpus, strict=True):
@@ -134,11 +129,13 @@ def test_draft_work_is_told_from_target_work(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["node", "graph"])
-@pytest.mark.parametrize("name", ["start-up and tail", "start-up and tail without speculation"])
+@pytest.mark.parametrize("name", WHOLE_RECORDINGS)
 def test_start_up_and_tail_are_cut_and_said_to_be(
-    name: str, mode: Literal["node", "graph"], tmp_path: Path
+    name: str, mode: Literal["node", "graph"], recording: Recording
 ) -> None:
-    with recorded(in_mode(SERVERS[name], mode), tmp_path) as (trace, truth):
+    path, truth = recording(name, mode)
+
+    with open_trace(path) as trace:
         analysis = analyze(trace, load_rules())
 
     steady = [round_ for gpu in truth.gpus for round_ in gpu.rounds]
@@ -152,8 +149,8 @@ def test_start_up_and_tail_are_cut_and_said_to_be(
     assert (analysis.rounds.count, analysis.rounds.prefills) == (8, 1)
 
 
-def test_a_pause_is_no_host_gap(tmp_path: Path) -> None:
-    with recorded(SERVERS["a pause"], tmp_path) as (trace, _):
+def test_a_pause_is_no_host_gap(recording: Recording) -> None:
+    with open_trace(recording("a pause", "node")[0]) as trace:
         analysis = analyze(trace, load_rules())
 
     for time in analysis.per_gpu:
@@ -163,7 +160,7 @@ def test_a_pause_is_no_host_gap(tmp_path: Path) -> None:
 
 
 def test_a_trace_of_rounds_alone_is_reported_whole(tmp_path: Path) -> None:
-    with recorded(SERVERS["v1"], tmp_path) as (trace, truth):
+    with recorded(Simulation(rounds=4), tmp_path) as (trace, truth):
         analysis = analyze(trace, load_rules())
 
     assert (analysis.window.start_ns, analysis.window.end_ns) == (truth.start_ns, truth.end_ns)

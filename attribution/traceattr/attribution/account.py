@@ -23,12 +23,14 @@ class Account:
         pieces: Forward passes.
         kinds: What each pass is for.
         rounds: What the server repeats.
+        names: The kernel names of the trace, classified.
     """
 
     timeline: Timeline
     pieces: Pieces
     kinds: Kinds
     rounds: Rounds
+    names: KernelNames
 
     def partition(self, window: Window) -> Partition:
         """Return who owns each nanosecond of a window."""
@@ -47,4 +49,5 @@ def open_account(
     timeline = read_timeline(connection, gpu_id, names)
     pieces = find_pieces(timeline, names)
     kinds = find_kinds(timeline, pieces, names, overrides)
-    return Account(timeline, pieces, kinds, find_rounds(timeline, pieces, kinds.of_piece, names))
+    rounds = find_rounds(timeline, pieces, kinds.of_piece, names)
+    return Account(timeline, pieces, kinds, rounds, names)

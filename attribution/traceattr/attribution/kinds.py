@@ -257,11 +257,22 @@ def _decide(signs: _Signs, is_target: bool, speculates: bool) -> tuple[PieceKind
         return PieceKind.OTHER, "low", True
     if signs.in_long_run > MOSTLY:
         return PieceKind.PREFILL_PIECE, "high" if not signs.is_hidden else "medium", False
+    if said is PieceKind.DRAFT_EXTEND and _is_only_draft(signs):
+        return PieceKind.DRAFT, "medium", False
     if said in (PieceKind.DRAFT, PieceKind.DRAFT_EXTEND):
         return said, "high", False
     if said is PieceKind.VERIFY:
         return PieceKind.OTHER, "low", True
     return _said_by_order(signs) if speculates else (PieceKind.OTHER, "low", False)
+
+
+def _is_only_draft(signs: _Signs) -> bool:
+    """Return whether the one graph between two targets drafts for the next, in a single pass.
+
+    It follows verification like an extension, but no tree is built from what it predicts.
+    """
+    between_targets = signs.after_target > MOSTLY and signs.before_target > MOSTLY
+    return between_targets and signs.tree_after <= MOSTLY
 
 
 def _said_by_surroundings(signs: _Signs) -> PieceKind | None:

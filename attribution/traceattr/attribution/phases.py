@@ -5,9 +5,12 @@ from typing import get_args
 import numpy as np
 import numpy.typing as npt
 
+from traceattr.attribution import roles
 from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import Phase
 from traceattr.attribution.kinds import PieceKind
+from traceattr.attribution.pieces import named
+from traceattr.attribution.roles import Flags
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 """Every phase; arrays hold indices into it."""
@@ -23,14 +26,32 @@ _OF_KIND: dict[PieceKind, Phase] = {
 }
 
 
+_DRAFTS = (PieceKind.DRAFT, PieceKind.DRAFT_EXTEND)
+
+
 def phase_of_operations(account: Account) -> npt.NDArray[np.int8]:
     """Return the phase of each operation as an index into `PHASES`, shape (operations,).
 
-    The draft pass over a prompt after its prefill is draft work too.  Without rounds no pass is
-    known for what it is, and all is ``other``.
+    The draft pass over a prompt after its prefill is draft work too, and so is what a draft pass
+    leaves to do eagerly: its softmax and top-k.  Without rounds no pass is known for what it is,
+    and all is ``other``.
     """
+    other = PHASES.index("other")
     if not account.rounds.kind:
-        return np.full(len(account.timeline.start_ns), PHASES.index("other"), np.int8)
+        return np.full(len(account.timeline.start_ns), other, np.int8)
     of_piece = [PHASES.index(_OF_KIND[kind]) for kind in account.kinds.of_piece]
-    table = np.array([*of_piece, PHASES.index("other")], np.int8)
-    return table[account.pieces.of_operation]
+    phase = np.array([*of_piece, other], np.int8)[account.pieces.of_operation]
+    phase[_ends_draft(account)] = PHASES.index("draft")
+    return phase
+
+
+def _ends_draft(account: Account) -> Flags:
+    """Return which eager operations only a pass runs and follow a draft pass in its round."""
+    timeline, pieces, rounds = account.timeline, account.pieces, account.rounds
+    is_draft = np.array([kind in _DRAFTS for kind in account.kinds.of_piece], np.bool_)
+    before = np.searchsorted(pieces.start_ns, timeline.start_ns, side="right") - 1
+    is_work = named(roles.model_work(account.names), timeline)
+    same_round = rounds.of_piece[before] == rounds.of_operation
+    is_eager = (pieces.of_operation < 0) & (before >= 0) & (rounds.of_operation >= 0)
+    ends: Flags = is_eager & same_round & is_draft[before] & is_work
+    return ends

@@ -57,6 +57,14 @@ def verification(names: KernelNames) -> Flags:
     return _draft(names, "spec_verify")
 
 
+def finishing(names: KernelNames) -> Flags:
+    """Return which names end a round rather than prepare the next one, shape (names,).
+
+    Those are passes and sampling, and in speculative decoding what verification leaves to note.
+    """
+    return model_work(names) | verification(names) | _draft(names, "bookkeeping")
+
+
 def prefill_only(names: KernelNames) -> Flags:
     """Return which names run in a prefill only, shape (names,)."""
     return _flags(

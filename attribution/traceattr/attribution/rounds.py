@@ -139,7 +139,7 @@ def _operation_bounds(
     breaks = _breaks(timeline)
     limit = np.append(first_piece[1:], len(owner)) - 1
     next_break = np.append(breaks, len(owner))[np.searchsorted(breaks, last_piece, "right")]
-    finishing = named(roles.model_work(names) | roles.verification(names), timeline)
+    finishing = named(roles.finishing(names), timeline)
     last = _last_finishing(
         finishing, timeline.is_readback, last_piece, np.minimum(limit, next_break - 1)
     )
