@@ -1,6 +1,5 @@
 """What the host was doing in each idle gap, clipped to the gap and to the launching thread."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import duckdb
@@ -67,11 +66,14 @@ def tell_story(
     begun_ns = np.clip(np.append(calls.start_ns, 0)[call], gaps.start_ns, gaps.end_ns)
     launched_ns = np.clip(np.append(calls.end_ns, 0)[call], gaps.start_ns, gaps.end_ns)
     knows_os_calls = _knows_os_calls(connection)
+    window = (int(gaps.start_ns[0]), int(gaps.end_ns[-1])) if len(call) else (0, 0)
     parts = np.zeros((len(call), 7), np.int64)
     parts[:, _DEPENDENCY] = np.where((is_known & ~is_late) | is_in_graph, gaps.length_ns, 0)
     for one in np.unique(thread[call >= 0]).tolist():
         mine = np.flatnonzero((thread == one) & (call >= 0))
-        covers = list(_covers(connection, calls, one, knows_os_calls=knows_os_calls))
+        covers = _call_covers(calls, one)
+        if knows_os_calls:
+            covers[-1] = _with_os_calls(connection, covers[-1], one, window)
         parts[mine, :_DEPENDENCY] = _split(covers, gaps.start_ns[mine], begun_ns[mine])
         parts[mine, _LAUNCH] += launched_ns[mine] - begun_ns[mine]
         parts[mine, _DEPENDENCY] = gaps.end_ns[mine] - launched_ns[mine]
@@ -87,7 +89,9 @@ def longest_quiet(
     end_ns: int,
 ) -> tuple[int, int]:
     """Return the longest part of an interval in which a thread made no call that was recorded."""
-    *_, busy = _covers(connection, calls, thread, knows_os_calls=_knows_os_calls(connection))
+    busy = _call_covers(calls, thread)[-1]
+    if _knows_os_calls(connection):
+        busy = _with_os_calls(connection, busy, thread, (start_ns, end_ns))
     inside = (busy.end_ns > start_ns) & (busy.start_ns < end_ns)
     clipped = Cover(
         np.maximum(busy.start_ns[inside], start_ns), np.minimum(busy.end_ns[inside], end_ns)
@@ -99,30 +103,29 @@ def longest_quiet(
     return int(quiet.start_ns[at]), int(quiet.end_ns[at])
 
 
-def _covers(
-    connection: duckdb.DuckDBPyConnection, calls: Calls, thread: int, *, knows_os_calls: bool
-) -> Iterator[Cover]:
-    """Yield when a thread was in calls of the first kind, of the first two, and so on."""
+def _call_covers(calls: Calls, thread: int) -> list[Cover]:
+    """Return when a thread was in CUDA calls of the first kind, of the first two, and so on.
+
+    The last one is there twice: OS calls are to be added to it.
+    """
     mine = calls.thread == thread
     start_ns, end_ns, kind = calls.start_ns[mine], calls.end_ns[mine], calls.kind[mine]
-    for last in CallKind:
-        chosen = kind <= last
-        cover = union(start_ns[chosen], end_ns[chosen])
-        yield cover
-    if knows_os_calls and len(start_ns):
-        found = connection.execute(
-            read_sql("traceattr.attribution", "os_calls_of_thread"),
-            {
-                "global_tid": thread,
-                "start_ns": int(start_ns.min()),
-                "end_ns": int(end_ns.max()),
-            },
-        ).fetchnumpy()
-        starts = np.concatenate((cover.start_ns, found["start_ns"]))
-        order = np.argsort(starts, kind="stable")
-        ends = np.concatenate((cover.end_ns, found["end_ns"]))
-        cover = union(starts[order], ends[order])
-    yield cover
+    covers = [union(start_ns[kind <= last], end_ns[kind <= last]) for last in CallKind]
+    return [*covers, covers[-1]]
+
+
+def _with_os_calls(
+    connection: duckdb.DuckDBPyConnection, cover: Cover, thread: int, window: tuple[int, int]
+) -> Cover:
+    """Return a cover with the OS calls of a thread that overlap a window."""
+    found = connection.execute(
+        read_sql("traceattr.attribution", "os_calls_of_thread"),
+        {"global_tid": thread, "start_ns": window[0], "end_ns": window[1]},
+    ).fetchnumpy()
+    starts = np.concatenate((cover.start_ns, found["start_ns"]))
+    ends = np.concatenate((cover.end_ns, found["end_ns"]))
+    order = np.argsort(starts, kind="stable")
+    return union(starts[order], ends[order])
 
 
 def _split(covers: list[Cover], start_ns: Times, end_ns: Times) -> Times:
