@@ -128,6 +128,9 @@ def analysis(
         window=Window(500_000_000, 500_000_000 + wall_ns, "first to last GPU operation"),
         rounds=rounds,
         per_gpu=per_gpu,
+        gaps=(),
+        ranks=(),
+        layers=(),
         kernels=tuple(kernels or ()),
         warnings=warnings,
     )

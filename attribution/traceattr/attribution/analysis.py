@@ -5,7 +5,12 @@ Times are integer nanoseconds.  ``None`` means that the trace cannot tell; the r
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:  # these import this module
+    from traceattr.attribution.collectives import RankGroup
+    from traceattr.attribution.gap_figures import GpuGaps
+    from traceattr.attribution.layers import Layers
 
 GraphTrace = Literal["node", "graph", "none", "mixed"]
 Phase = Literal["target", "draft", "prefill", "other"]
@@ -362,6 +367,9 @@ class Analysis:
         window: What the numbers are about.
         rounds: What the server repeats.
         per_gpu: One entry per GPU, in the order of `gpus`.
+        gaps: Idle time by what it joins, one entry per GPU.
+        ranks: Wait and wire of the collectives of each tensor-parallel group.
+        layers: The layers of the target, one entry per GPU.
         kernels: Every kernel name in the window, longest time per GPU first.
         warnings: What to know before trusting the numbers.
     """
@@ -373,5 +381,8 @@ class Analysis:
     window: Window
     rounds: RoundsSummary
     per_gpu: tuple[GpuTime, ...]
+    gaps: "tuple[GpuGaps, ...]"
+    ranks: "tuple[RankGroup, ...]"
+    layers: "tuple[Layers, ...]"
     kernels: tuple[KernelTime, ...]
     warnings: tuple[Notice, ...]

@@ -17,11 +17,14 @@ from traceattr.attribution.analysis import (
     TraceFacts,
     Window,
 )
+from traceattr.attribution.collectives import communication
 from traceattr.attribution.completeness import completeness_by_process
+from traceattr.attribution.gap_analysis import gap_analysis
 from traceattr.attribution.gpu_time import gpu_time, own_time
 from traceattr.attribution.kinds import PieceKind
 from traceattr.attribution.labels import KernelNames, classify_kernels
-from traceattr.attribution.notices import notices
+from traceattr.attribution.layers import find_layers
+from traceattr.attribution.notices import Found, notices
 from traceattr.attribution.per_round import sample_rounds
 from traceattr.attribution.round_summary import summarise_rounds
 from traceattr.attribution.steady import (
@@ -80,17 +83,23 @@ def analyze(
         for account, gpu in zip(accounts, trace.gpus, strict=True)
     ]
     per_gpu = tuple(map(gpu_time, owned))
+    gpus = tuple(map(_gpu, trace.gpus))
+    ranks = communication(accounts, gpus, chosen)
+    layers = tuple(find_layers(account, names, chosen) for account in accounts)
     summary = summarise_rounds(owned, steady)
     return Analysis(
         version=version("traceattr"),
         rules=RulesId(rules.name, rules.sha256),
         trace=facts,
-        gpus=tuple(map(_gpu, trace.gpus)),
+        gpus=gpus,
         window=chosen,
         rounds=summary,
         per_gpu=per_gpu,
+        gaps=gap_analysis(trace, owned),
+        ranks=ranks,
+        layers=layers,
         kernels=kernel_times(trace.connection, chosen, names),
-        warnings=notices(trace, facts, summary, per_gpu),
+        warnings=notices(trace, Found(facts, summary, per_gpu, ranks, layers)),
     )
 
 

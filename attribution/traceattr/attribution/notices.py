@@ -1,8 +1,11 @@
 """What the reader must know before trusting the numbers, in words."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from traceattr.attribution.analysis import GpuTime, Notice, RoundsSummary, TraceFacts
+from traceattr.attribution.collectives import RankGroup
+from traceattr.attribution.layers import Layers
 from traceattr.ingest.capture import NEWEST_KNOWN_SCHEMA, OLDEST_KNOWN_SCHEMA, schema_of
 from traceattr.ingest.database import read_sql
 from traceattr.ingest.trace import ProcessWork, Trace
@@ -13,16 +16,35 @@ UNCLASSIFIED_LIMIT = 0.02
 limit that a public SGLang decode accounting uses too."""
 
 
-def notices(
-    trace: Trace, facts: TraceFacts, rounds: RoundsSummary, per_gpu: tuple[GpuTime, ...]
-) -> tuple[Notice, ...]:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an analysis found; notices are about it.
+
+    Attributes:
+        facts: What the file says about itself.
+        rounds: What the server repeats.
+        per_gpu: Where the time went.
+        ranks: Wait and wire of the collectives.
+        layers: The layers of the target.
+    """
+
+    facts: TraceFacts
+    rounds: RoundsSummary
+    per_gpu: tuple[GpuTime, ...]
+    ranks: tuple[RankGroup, ...]
+    layers: tuple[Layers, ...]
+
+
+def notices(trace: Trace, found: Found) -> tuple[Notice, ...]:
     """Return every notice about one analysis, the gravest first."""
     return (
-        *_about_graphs(facts),
-        *_about_rounds(rounds),
+        *_about_graphs(found.facts),
+        *_about_rounds(found.rounds),
         *_about_ranks(trace),
         *_about_launches(trace.work),
-        *_about_categories(per_gpu),
+        *_about_categories(found.per_gpu),
+        *_about_layers(found.layers),
+        *_about_collectives(found.ranks),
         *_about_hardware(trace),
         *_about_rows(trace),
         *_about_export(trace),
@@ -108,6 +130,20 @@ def _about_categories(per_gpu: tuple[GpuTime, ...]) -> Iterator[Notice]:
             f"{unknown_ns / busy_ns:.1%} of busy time has no category: every other category may be"
             " too small. Add rules with --rules.",
         )
+
+
+def _about_layers(layers: tuple[Layers, ...]) -> Iterator[Notice]:
+    for text in dict.fromkeys(found.notice for found in layers if found.notice):
+        yield Notice("layers-differ", f"{text}.")
+
+
+def _about_collectives(ranks: tuple[RankGroup, ...]) -> Iterator[Notice]:
+    for group in ranks:
+        if group.reason and len(group.gpus) > 1:
+            yield Notice(
+                "wait-unknown",
+                f"Waiting for other ranks cannot be told from transfer: {group.reason}.",
+            )
 
 
 def _about_hardware(trace: Trace) -> Iterator[Notice]:
