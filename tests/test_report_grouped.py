@@ -1,5 +1,8 @@
 """Into which rows of a table a GPU's time falls."""
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +18,8 @@ from tests.analyses import (
     one_gpu,
     two_gpus,
 )
-from traceattr.attribution.analysis import GpuTime
+from tests.round_analyses import COUNT, ROUNDS, opaque_rounds, speculative
+from traceattr.attribution.analysis import GpuTime, Phase
 from traceattr.report.breakdown import group_lines, mean, total_lines
 from traceattr.report.grouped import groups_of, owned_ns
 from traceattr.rules.categories import CATEGORIES, GROUPS, SUBCATEGORIES
@@ -24,12 +28,16 @@ TIMES = st.integers(min_value=0, max_value=10**12)
 GAPS = st.builds(idle, in_graph=TIMES | st.none(), between=TIMES, outside=TIMES, edge=TIMES)
 
 
+PHASES: tuple[Phase | None, ...] = (None, "target", "draft", "prefill", "other")
+PAIRS = st.tuples(st.sampled_from(CATEGORIES), st.sampled_from(PHASES))
+
+
 @st.composite
 def gpu_times(draw: st.DrawFn) -> GpuTime:
-    names = draw(st.lists(st.sampled_from(CATEGORIES), unique=True))
+    """Draw the time of a GPU; any category may be in any phase."""
     entries = [
-        category(name, draw(TIMES), draw(st.integers(1, 99)), sub)
-        for name in names
+        replace(category(name, draw(TIMES), draw(st.integers(1, 99)), sub), phase=phase)
+        for name, phase in draw(st.lists(PAIRS, unique=True, max_size=12))
         for sub in SUBCATEGORIES.get(name, (None,))
     ]
     return gpu_time(0, entries, draw(GAPS))
@@ -89,6 +97,26 @@ def test_communication_is_split_by_subcategory_and_others_by_category() -> None:
     ]
 
 
+def test_the_draft_holds_all_of_its_passes_in_the_order_of_categories() -> None:
+    lines = group_lines(speculative())
+    at = next(n for n, line in enumerate(lines) if line.name == "draft")
+
+    found = [(line.name, line.exclusive_ns[0]) for line in lines[at : at + 11]]
+    assert found == [
+        ("draft", 1_382_000 * COUNT),
+        ("weight_gemm", 1_044_000 * COUNT),
+        ("attention", 24_000 * COUNT),
+        ("kv_cache", 2_000 * COUNT),
+        ("rope", 3_000 * COUNT),
+        ("comm/nccl", 77_000 * COUNT),
+        ("comm/custom", 106_000 * COUNT),
+        ("draft", 20_000 * COUNT),
+        ("norm", 33_000 * COUNT),
+        ("sampling", 73_000 * COUNT),
+        ("other GPU work", 574_000 * COUNT + 2_000 * COUNT),
+    ]
+
+
 def test_a_category_that_only_repeats_its_group_is_no_line_of_its_own() -> None:
     entries = [category("weight_gemm", 10), category("gdn", 5), category("rope", 1)]
 
@@ -143,6 +171,42 @@ def test_a_mean_with_an_unknown_part_is_unknown() -> None:
     assert mean((1, 2)) == 2
     assert mean((1, None)) is None
     assert mean(()) is None
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_groups_of_rounds_add_up_to_the_wall_time_too(name: str) -> None:
+    for time in ROUNDS[name].per_gpu:
+        assert sum(map(owned_ns, groups_of(time))) == time.wall_ns
+
+
+def test_a_group_has_the_time_of_a_round_and_the_window_that_of_all() -> None:
+    lines = {line.name: line for line in group_lines(speculative()) if not line.is_part}
+
+    assert lines["GDN"].median_ns == (553_000,)
+    assert lines["GDN"].p99_ns == (554_125,)
+    assert lines["host gaps"].median_ns == (682_000,)
+    assert total_lines(speculative())[0].median_ns == (11_113_000,)
+
+
+def test_a_part_in_two_phases_that_vary_has_no_percentile() -> None:
+    lines = {line.name: line for line in group_lines(speculative()) if line.is_part}
+
+    assert (lines["attention"].median_ns, lines["attention"].p99_ns) == ((24_000,), (24_675,))
+    assert (lines["elementwise"].median_ns, lines["elementwise"].p99_ns) == ((485_000,), None)
+    assert (lines["kv_cache"].median_ns, lines["kv_cache"].p99_ns) == ((2_000,), (2_225,))
+
+
+def test_what_no_round_shows_is_unknown_where_graphs_hide_it() -> None:
+    lines = {line.name: line for line in group_lines(opaque_rounds()) if not line.is_part}
+
+    assert lines["weight GEMM"].median_ns == (None, None)
+    assert lines["in-graph gaps"].median_ns == (None, None)
+    assert lines["GDN"].median_ns == (90_000, 90_000)
+    assert lines["no work"].median_ns == (0, 0)
+
+
+def test_without_rounds_no_line_has_a_time_in_a_round() -> None:
+    assert {line.median_ns for line in (*group_lines(one_gpu()), *total_lines(one_gpu()))} == {None}
 
 
 def test_eight_gpus_have_eight_values_each() -> None:

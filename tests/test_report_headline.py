@@ -21,6 +21,13 @@ from tests.analyses import (
     one_gpu,
     two_gpus,
 )
+from tests.round_analyses import (
+    ROUNDS,
+    decode_rounds,
+    opaque_rounds,
+    speculative,
+    speculative_two_gpus,
+)
 from tests.test_report_grouped import gpu_times
 from traceattr.attribution.analysis import Analysis, GpuTime, Notice
 from traceattr.report.headline import (
@@ -63,6 +70,27 @@ from traceattr.report.headline import (
             "No recorded work for 99.4 % of 0.805 s on 1 GPU, all of it host gaps; "
             "other GPU work owns 0.6 %.",
         ),
+        (
+            speculative,
+            "A speculative round takes 11.1 ms on 1 GPU (p99 11.2 ms): weight GEMM 5.45 ms, "
+            "draft 1.38 ms, communication 1.27 ms; idle 0.94 ms in graphs and 0.68 ms outside.",
+        ),
+        (
+            speculative_two_gpus,
+            "A speculative round takes 11.1 ms on 2 GPUs (p99 11.2 ms): weight GEMM 5.47 ms, "
+            "draft 1.38 ms, communication 1.25 ms; idle 0.94 ms in graphs and 0.68 ms outside.",
+        ),
+        (
+            decode_rounds,
+            "A decode round takes 8.99 ms on 1 GPU (p99 9.09 ms): weight GEMM 5.45 ms, "
+            "communication 1.27 ms, other GPU work 0.58 ms; idle 0.86 ms in graphs and 0.02 ms "
+            "outside. Prefill owns 7.7 % of the window.",
+        ),
+        (
+            opaque_rounds,
+            "A speculative round takes 11.3 ms on 2 GPUs (p99 11.4 ms): verify graphs 8.97 ms, "
+            "draft 1.47 ms; idle 0.68 ms outside graphs, unknown inside.",
+        ),
         (empty_window, "No GPU operation in the 0.250 s of the window."),
         (analysis, "No GPU operation in the 0 ns of the window."),
     ],
@@ -76,6 +104,42 @@ def test_idle_time_is_an_upper_limit_where_graph_work_is_missing() -> None:
     made = replace(made, trace=replace(made.trace, unrecorded_graph_launches=3))
 
     assert headline(made) == "GDN owns 90.0 % of 100 ns on 1 GPU; at most 10.0 % is idle."
+
+
+def test_idle_time_of_a_round_is_an_upper_limit_where_work_is_missing() -> None:
+    made = speculative()
+    (time,) = made.per_gpu
+    time = replace(time, idle=replace(time.idle, completeness="incomplete"))
+
+    assert "; idle at most 0.94 ms in graphs" in headline(replace(made, per_gpu=(time,)))
+
+
+def test_opaque_graphs_of_more_than_the_target_are_only_called_graphs() -> None:
+    made = opaque_rounds()
+    pieces = replace(made.per_gpu[0].categories[4], phase="prefill")
+    first = replace(made.per_gpu[0], categories=(*made.per_gpu[0].categories, pieces))
+
+    assert ": CUDA graphs 8.97 ms," in headline(replace(made, per_gpu=(first, made.per_gpu[1])))
+
+
+def test_time_without_work_beside_the_rounds_is_named() -> None:
+    made = speculative()
+    (time,) = made.per_gpu
+    pause_ns = time.wall_ns
+    gaps = replace(time.idle, total_ns=time.idle.total_ns + pause_ns, no_work_ns=pause_ns)
+    time = replace(time, wall_ns=2 * pause_ns, idle=gaps)
+
+    assert headline(replace(made, per_gpu=(time,))).endswith(
+        " There is no work for 50.0 % of the window."
+    )
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_any_rounds_have_a_headline_of_one_line(name: str) -> None:
+    sentence = headline(ROUNDS[name])
+
+    assert sentence.endswith(".")
+    assert sentence.isprintable()
 
 
 @given(gpu_times())
@@ -121,8 +185,11 @@ def test_a_simulated_trace_is_called_so() -> None:
     )
 
 
-def test_what_the_first_lines_say_is_not_repeated_among_the_warnings() -> None:
-    said = [Notice(code, "") for code in ("graph-mode", "graph-work-missing", "simulated")]
+_SAID = ("graph-mode", "graph-work-missing", "simulated", "no-rounds", "window-cut")
+
+
+def test_what_the_first_lines_and_the_rounds_say_is_not_repeated_among_the_warnings() -> None:
+    said = [Notice(code, "") for code in _SAID]
     other = Notice("rows-reversed", "3 of 10 GPU operations end before they begin.")
 
     assert notices_below(analysis(warnings=(*said, other))) == (other,)

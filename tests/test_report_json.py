@@ -1,6 +1,7 @@
 """The JSON document, whose keys are a contract."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,11 +20,17 @@ from tests.analyses import (
     two_gpus,
 )
 from tests.conftest import CheckGolden
+from tests.round_analyses import COUNT, ROUNDS, speculative
 from tests.test_report_grouped import gpu_times
 from tests.test_report_terminal import ALL, CASES
 from traceattr.attribution.analysis import Analysis, GpuTime, Notice
+from traceattr.attribution.analyze import analyze
+from traceattr.ingest.trace import open_trace
 from traceattr.report.headline import headline
 from traceattr.report.render import ReportFormat, render
+from traceattr.rules.rule_set import load_rules
+
+DEMO = Path(__file__).parents[1] / "traces" / "demo.sqlite"
 
 CONTRACT = {
     "": "format traceattr rules trace gpus window rounds per_gpu roofline headline warnings",
@@ -31,8 +38,9 @@ CONTRACT = {
     "trace": "file nsys_version schema_version graph_trace duration_ns diagnostics",
     "gpus": "gpu pid process device_id rank name sm_count memory_bandwidth_bytes_per_s",
     "window": "start_ns end_ns wall_ns why",
-    "rounds": "kind count wall_ns replays_per_round",
+    "rounds": "kind why count prefills wall_ns replays_per_round graphs slow cut",
     "rounds.wall_ns": "median p99 mean",
+    "rounds.graphs": "gpu graph_ids replays kind confidence evidence",
     "rounds.replays_per_round": "draft verify draft_extend decode",
     "per_gpu": "gpu wall_ns busy_ns idle_ns categories groups gaps communication",
     "per_gpu.categories": ("category group phase exclusive_ns sum_ns operations per_round_ns"),
@@ -42,6 +50,13 @@ CONTRACT = {
     "per_gpu.communication": "wire_ns wait_ns",
     "warnings": "code text",
 }
+
+
+@pytest.fixture(scope="module")
+def demo() -> Analysis:
+    """Return the analysis of the sample trace."""
+    with open_trace(DEMO) as trace:
+        return analyze(trace, load_rules(None))
 
 
 def document(made: Analysis) -> dict[str, Any]:
@@ -60,7 +75,7 @@ def at(value: Any, path: str) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["one_gpu", "graph_mode"])
+@pytest.mark.parametrize("name", ["one_gpu", "graph_mode", "unsure_rounds"])
 def test_the_document_looks_as_reviewed(name: str, check_golden: CheckGolden) -> None:
     check_golden(f"report-{name}.json", render(ALL[name], ReportFormat.JSON, width=80, color=False))
 
@@ -119,6 +134,60 @@ def test_every_null_has_a_reason_among_the_warnings() -> None:
         "wait-not-analysed",
         "roofline-not-analysed",
     ]
+
+
+def test_rounds_have_their_figures() -> None:
+    rounds = document(speculative())["rounds"]
+
+    assert rounds["kind"] == "speculative"
+    assert rounds["count"] == COUNT
+    assert rounds["wall_ns"]["median"] == 11_113_000
+    assert rounds["replays_per_round"] == {
+        "draft": 1.0,
+        "verify": 1.0,
+        "draft_extend": 1.0,
+        "decode": None,
+    }
+    assert rounds["slow"]["group"] == "host gaps"
+
+
+def test_the_document_of_a_trace_with_rounds_is_json(demo: Analysis) -> None:
+    found = document(demo)
+
+    assert found["rounds"]["count"] == 3
+    assert [gpu["gpu"] for gpu in found["gpus"]] == [0, 1]
+
+
+def test_without_rounds_their_figures_are_null() -> None:
+    found = document(one_gpu())
+
+    assert found["rounds"]["count"] is None
+    assert set(found["rounds"]["wall_ns"].values()) == {None}
+    assert {g["per_round_ns"]["median"] for g in found["per_gpu"][0]["groups"]} == {None}
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_phases_and_categories_add_up_to_busy_time_and_groups_to_the_wall(name: str) -> None:
+    for per_gpu in document(ROUNDS[name])["per_gpu"]:
+        categories, phases = per_gpu["categories"], per_gpu["phases"]
+
+        assert sum(entry["exclusive_ns"] for entry in categories) == per_gpu["busy_ns"]
+        assert sum(entry["exclusive_ns"] for entry in phases) == per_gpu["busy_ns"]
+        assert sum(group["exclusive_ns"] or 0 for group in per_gpu["groups"]) == per_gpu["wall_ns"]
+
+
+def test_the_draft_can_be_seen_by_phase_and_by_category() -> None:
+    (per_gpu,) = document(speculative())["per_gpu"]
+
+    draft = {e["category"]: e for e in per_gpu["categories"] if e["group"] == "draft"}
+    assert list(draft)[:2] == ["weight_gemm", "attention"]
+    assert draft["weight_gemm"]["phase"] == "draft"
+    assert draft["weight_gemm"]["per_round_ns"]["median"] == 1_044_000
+    assert {e["phase"]: e["exclusive_ns"] // COUNT for e in per_gpu["phases"]} == {
+        "target": 7_941_000,
+        "other": 180_000,
+        "draft": 1_373_000,
+    }
 
 
 def test_a_reason_of_the_analysis_is_not_repeated() -> None:

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -24,7 +25,14 @@ from tests.analyses import (
     two_gpus,
 )
 from tests.conftest import CheckGolden
-from tests.round_analyses import ROUNDS
+from tests.round_analyses import (
+    ROUNDS,
+    opaque_rounds,
+    speculative,
+    speculative_eight_gpus,
+    speculative_four_gpus,
+    speculative_two_gpus,
+)
 from traceattr.attribution.analysis import Analysis, Notice
 from traceattr.report.render import ReportFormat, render
 
@@ -74,6 +82,26 @@ def test_colour_adds_nothing_but_colour(made: Analysis) -> None:
 def test_a_wider_terminal_shows_a_share_for_each_of_eight_gpus() -> None:
     assert "lowest  highest" in plain(eight_gpus(), 80)
     assert all(f"  GPU {number}  " in plain(eight_gpus(), 100) for number in range(7))
+
+
+def test_80_columns_show_what_a_round_takes_on_any_number_of_gpus() -> None:
+    assert "group                ms/round     p99   share\n" in plain(speculative())
+    assert "ms/round     p99   GPU 0   GPU 1\n" in plain(speculative_two_gpus())
+    assert "ms/round     p99   GPU 0   GPU 1   GPU 2   GPU 3\n" in plain(speculative_four_gpus())
+    assert "ms/round     p99  lowest  highest\n" in plain(speculative_eight_gpus())
+    assert "ms/round      p99    GPU 0    GPU 1\n" in plain(opaque_rounds())
+
+
+def test_a_narrow_terminal_keeps_the_time_of_a_round() -> None:
+    assert re.search(r"draft +1\.469", plain(opaque_rounds(), 40))
+    assert re.search(r"draft +1\.382", plain(speculative_eight_gpus(), 40))
+
+
+def test_short_rounds_are_in_microseconds() -> None:
+    made = speculative()
+    wall = replace(made.rounds.wall, median=900_000) if made.rounds.wall else None
+
+    assert "us/round" in plain(replace(made, rounds=replace(made.rounds, wall=wall)))
 
 
 def test_figures_are_never_cut_in_a_narrow_terminal() -> None:

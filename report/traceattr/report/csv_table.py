@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterable, Iterator
 from io import StringIO
 
-from traceattr.attribution.analysis import Analysis, GpuTime
+from traceattr.attribution.analysis import Analysis, GpuTime, Spread
 from traceattr.attribution.groups import GAP_GROUPS, group_of
 from traceattr.report.escape import csv_text
 from traceattr.report.grouped import groups_of
@@ -20,6 +20,8 @@ COLUMNS = (
     "sum_ns",
     "operations",
     "subcategory",
+    "round_median_ns",
+    "round_p99_ns",
 )
 
 Cell = str | int | float | None
@@ -56,15 +58,21 @@ def _busy_rows(time: GpuTime) -> Iterator[tuple[Cell, ...]]:
             entry.sum_ns,
             entry.operations,
             entry.subcategory,
+            *_per_round(entry.per_round),
         )
 
 
 def _idle_rows(time: GpuTime) -> Iterator[tuple[Cell, ...]]:
+    spreads = {entry.group: entry.spread for entry in time.per_round}
     for group in groups_of(time):
         if group.name in GAP_GROUPS:
             share = None if group.exclusive_ns is None else _share(group.exclusive_ns, time)
-            name = group.name
-            yield name, name, None, time.gpu, group.exclusive_ns, share, None, None, None
+            name, rounds = group.name, _per_round(spreads.get(group.name))
+            yield name, name, None, time.gpu, group.exclusive_ns, share, None, None, None, *rounds
+
+
+def _per_round(spread: Spread | None) -> tuple[int | None, int | None]:
+    return (spread.median, spread.p99) if spread else (None, None)
 
 
 def _share(part_ns: int, time: GpuTime) -> float | None:

@@ -91,12 +91,13 @@ def _warnings(analysis: Analysis) -> Iterator[Notice]:
 
 
 def _rounds(rounds: RoundsSummary) -> Json:
+    """Return the rounds; sums over arrays may be numbers that `json` does not know."""
     replays = dict(rounds.replays_per_round)
     return {
         "kind": rounds.kind,
         "why": rounds.why,
-        "count": rounds.count if rounds.kind != "none" else None,
-        "prefills": rounds.prefills,
+        "count": int(rounds.count) if rounds.kind != "none" else None,
+        "prefills": int(rounds.prefills),
         "wall_ns": _spread(rounds.wall),
         "replays_per_round": {kind: replays.get(kind) for kind in GRAPH_KINDS},
         "graphs": [asdict(family) for family in rounds.graphs],
