@@ -14,6 +14,7 @@ from traces.export_writer import ExportWriter
 COMMANDS = (
     (),
     ("report",),
+    ("gaps",),
     ("kernels",),
     ("rules",),
     ("rules", "list"),

@@ -142,9 +142,11 @@ def test_a_window_inside_a_gap_keeps_what_the_host_did_in_it(path: Path) -> None
     with one_gap(path) as export:
         export.osrt("futex", 110, 150, pid=PID, tid=THREAD)
 
-    [gpu] = report(path, window=(120, 185)).per_gpu
+    [across_launch] = report(path, window=(120, 185)).per_gpu
+    [before_launch] = report(path, window=(120, 160)).per_gpu
 
-    assert gpu.cause == Cause(os_ns=30, python_ns=30, launch_ns=5)
+    assert across_launch.cause == Cause(os_ns=30, python_ns=30, launch_ns=5)
+    assert before_launch.cause == Cause(os_ns=30, python_ns=10)
 
 
 def test_without_os_calls_their_time_is_in_what_was_not_recorded(path: Path) -> None:

@@ -12,6 +12,7 @@ from traceattr.attribution.host_calls import (
     NO_LAUNCH,
     Calls,
     GpuLaunches,
+    Launches,
     read_calls,
     read_launches,
 )
@@ -51,6 +52,10 @@ class GapChoice:
     min_ns: int = 0
 
 
+EVERY_GAP = GapChoice()
+"""All gaps, and the longest one by one."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
     """Gaps with what the host was doing, and the rounds to relate them to."""
@@ -61,7 +66,7 @@ class _Told:
 
 
 def gap_analysis(
-    trace: Trace, owned: Sequence[OwnedTime], choice: GapChoice | None = None
+    trace: Trace, owned: Sequence[OwnedTime], choice: GapChoice = EVERY_GAP
 ) -> tuple[GpuGaps, ...]:
     """Return the gaps of every GPU.
 
@@ -70,10 +75,10 @@ def gap_analysis(
     Args:
         trace: The trace.
         owned: Who owns the window on each GPU, in the order of the trace.
-        choice: Which gaps are wanted; by default all, and the 20 longest one by one.
+        choice: Which gaps are wanted.
     """
     return tuple(
-        _gpu_gaps(trace.connection, gpu, one, choice or GapChoice())
+        _gpu_gaps(trace.connection, gpu, one, choice)
         for gpu, one in zip(trace.gpus, owned, strict=True)
     )
 
@@ -84,8 +89,8 @@ def _gpu_gaps(
     timeline = owned.account.timeline
     gaps = classify_gaps(owned.account, owned.idle)
     launches = read_launches(connection, timeline.gpu_id)
-    calls = _read_calls(connection, owned, gaps, launches)
     by = launches.of_operations(timeline, gaps.next_operation)
+    calls = _read_calls(connection, owned, gaps, [by, *_launches_in(owned, launches)])
     told = _Told(gaps, tell_story(connection, gaps, by, calls), owned.sample)
     shown = {kind: _shown(gaps, kind, choice.min_ns) for kind in GapKind}
     count, shown_ns = len(gaps.key), sum(int(gaps.length_ns[at].sum()) for at in shown.values())
@@ -111,23 +116,28 @@ def _gpu_gaps(
     )
 
 
+def _launches_in(owned: OwnedTime, launches: GpuLaunches) -> list[Launches]:
+    """Return what launched the work that begins in the window."""
+    window, replays_ns = owned.window, owned.account.timeline.replays.start_ns
+    work = ((replays_ns, launches.replays), (launches.eager.start_ns, launches.eager.launches))
+    return [
+        by.of(np.flatnonzero((begins >= window.start_ns) & (begins <= window.end_ns)))
+        for begins, by in work
+    ]
+
+
 def _read_calls(
-    connection: duckdb.DuckDBPyConnection, owned: OwnedTime, gaps: Gaps, launches: GpuLaunches
+    connection: duckdb.DuckDBPyConnection, owned: OwnedTime, gaps: Gaps, launches: list[Launches]
 ) -> Calls:
-    """Return the calls in the window, and those before it that launched what runs in it."""
+    """Return the calls in the window, and those outside it that made any of some launches."""
     window = owned.window
-    start_ns = min([window.start_ns, *gaps.since_ns[:1].tolist()])
-    end_ns = window.end_ns
-    for begins, by in (
-        (owned.account.timeline.replays.start_ns, launches.replays),
-        (launches.eager.start_ns, launches.eager.launches),
-    ):
-        inside = (begins >= window.start_ns) & (begins <= window.end_ns)
-        launch_ns = by.launch_ns[inside & (by.launch_ns != NO_LAUNCH)]
-        if len(launch_ns):
-            start_ns = min(start_ns, int(launch_ns.min()))
-            end_ns = max(end_ns, int(launch_ns.max()) + 1)
-    return read_calls(connection, owned.account.timeline.gpu_id, start_ns, end_ns)
+    launch_ns = np.concatenate([one.launch_ns for one in launches])
+    known_ns = launch_ns[launch_ns != NO_LAUNCH]
+    times_ns = (known_ns, gaps.since_ns[:1], [window.start_ns, window.end_ns - 1])
+    bounds = np.concatenate(times_ns)
+    return read_calls(
+        connection, owned.account.timeline.gpu_id, int(bounds.min()), int(bounds.max()) + 1
+    )
 
 
 def _shown(gaps: Gaps, kind: GapKind, min_ns: int) -> Ids:
@@ -193,6 +203,9 @@ def _pair(told: _Told, key: int, chosen: Ids) -> PairTime:
 
 def _longest(gaps: Gaps, chosen: Ids, top: int) -> Ids:
     """Return the positions of the longest gaps; of equal ones the earlier come first."""
+    length = gaps.length_ns[chosen]
+    if 0 < top < len(chosen):
+        chosen = chosen[length >= np.partition(length, -top)[-top]]
     return chosen[np.lexsort((chosen, -gaps.length_ns[chosen]))[:top]]
 
 

@@ -1,19 +1,28 @@
 """From a loaded trace to everything that a list of gaps shows."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from types import MappingProxyType
 
 from traceattr.attribution.account import Account, open_account
 from traceattr.attribution.analysis import Diagnostic, Notice, RulesId, Window
 from traceattr.attribution.completeness import completeness_by_process
-from traceattr.attribution.gap_analysis import GapChoice, gap_analysis
+from traceattr.attribution.gap_analysis import EVERY_GAP, GapChoice, gap_analysis
 from traceattr.attribution.gap_figures import GpuGaps
 from traceattr.attribution.gpu_time import OwnedTime, own_time
+from traceattr.attribution.kinds import PieceKind
 from traceattr.attribution.labels import classify_kernels
 from traceattr.attribution.per_round import sample_rounds
-from traceattr.attribution.steady import Steady, find_steady, leader_of, main_kind, pause_length
-from traceattr.attribution.window import WindowOption, choose_window
+from traceattr.attribution.steady import (
+    Steady,
+    find_steady,
+    leader_of,
+    main_kind,
+    pause_length,
+    window_of_rounds,
+)
+from traceattr.attribution.window import RoundsOption, WindowOption, choose_window
 from traceattr.ingest.trace import Trace
 from traceattr.rules.rule_set import RuleSet
 
@@ -46,18 +55,34 @@ class GapReport:
 
 
 def report_gaps(
-    trace: Trace, rules: RuleSet, *, window: WindowOption, choice: GapChoice
+    trace: Trace,
+    rules: RuleSet,
+    *,
+    window: WindowOption = (None, None),
+    rounds: RoundsOption | None = None,
+    graph_kinds: Mapping[int, PieceKind] = MappingProxyType({}),
+    choice: GapChoice = EVERY_GAP,
 ) -> GapReport:
     """Return the gaps of a trace.
 
     OS calls and NVTX ranges are used when they were loaded (see `traceattr.ingest.host`).
 
+    Args:
+        trace: The loaded trace.
+        rules: What decides categories.
+        window: The part to look at, the steady part when both ends are None.
+        rounds: The rounds to look at, instead of a window.
+        graph_kinds: What graphs are for, by id, where the user knows better.
+        choice: Which gaps are wanted.
+
     Raises:
-        OptionError: The window lies outside the recorded work.
+        OptionError: The window or the rounds lie outside what was recorded.
     """
     names = classify_kernels(trace.connection, rules)
-    accounts = [open_account(trace.connection, gpu.gpu_id, names, {}) for gpu in trace.gpus]
-    steady = _steady(trace, accounts, window)
+    accounts = [
+        open_account(trace.connection, gpu.gpu_id, names, graph_kinds) for gpu in trace.gpus
+    ]
+    steady = _steady(trace, accounts, window, rounds)
     per_gpu = gap_analysis(trace, _owned(trace, accounts, steady), choice)
     return GapReport(
         version=version("traceattr"),
@@ -72,7 +97,11 @@ def report_gaps(
     )
 
 
-def _steady(trace: Trace, accounts: Sequence[Account], window: WindowOption) -> Steady:
+def _steady(
+    trace: Trace, accounts: Sequence[Account], window: WindowOption, rounds: RoundsOption | None
+) -> Steady:
+    if rounds is not None:
+        return window_of_rounds(accounts, rounds)
     chosen = choose_window(trace.connection, window)
     if window == (None, None):
         return find_steady(accounts, chosen)

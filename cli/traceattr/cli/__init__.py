@@ -6,11 +6,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from traceattr.cli.gaps import gaps
 from traceattr.cli.kernels import kernels
 from traceattr.cli.report import report
 from traceattr.cli.rules import app as rules
 from traceattr.errors import TraceattrError
-
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
@@ -65,5 +65,6 @@ def main(
 
 
 app.command()(report)
+app.command()(gaps)
 app.command()(kernels)
 app.add_typer(rules, name="rules")
