@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from traceattr.attribution.analysis import Analysis
 from traceattr.report.breakdown import WINDOW, Line, Values, has_rounds, is_idle_upper_limit, mean
 from traceattr.report.figures import Unit, count, counted, share, unit_for
+from traceattr.report.grouped import hides_work
 
 UNKNOWN = "unknown"
 NOTHING = ""
@@ -58,7 +59,8 @@ def _legend(analysis: Analysis, titles: Sequence[str]) -> Iterator[str]:
     if has_rounds(analysis):
         rounds = counted(analysis.rounds.count, "round")
         figures = "median and p99" if _P99 in titles else "median"
-        yield f"Time is exclusive and per round: {figures} over {rounds}{mean_of}."
+        window = ", in the window and" if any(t.startswith(WINDOW) for t in titles) else " and"
+        yield f"Time is exclusive{window} per round: {figures} over {rounds}{mean_of}."
         yield "Medians do not add up; the groups' shares of the window do."
     else:
         yield f"Time is exclusive{mean_of}: the groups add up to the window."
@@ -73,7 +75,8 @@ def _idle_legend(analysis: Analysis) -> str:
     if is_idle_upper_limit(analysis):
         return "Idle time is an upper limit, as launched work is missing from the trace."
     if found == {"complete"}:
-        return "Idle time is complete: what was launched was recorded."
+        outside = " outside graphs" if any(map(hides_work, analysis.per_gpu)) else ""
+        return f"Idle time{outside} is complete: what was launched was recorded."
     return "Whether work is missing, which would look idle, is unknown."
 
 

@@ -42,10 +42,10 @@ LONGEST_NOTICE = 500
 _METHOD = (
     "Each instant of a GPU belongs to exactly one row. Where operations overlap, compute owns it "
     "before communication and communication before copies; among equals the one that started "
-    "first; a CUDA graph traced as a whole comes after compute kernels. Idle time is *in-graph* "
-    "inside a graph replay, *host* between replays and between eager launches, and *no work* "
-    "before a GPU's first and after its last operation. *No kernel running* is idle time and the "
-    "time in which only copies run."
+    "first; a CUDA graph traced as a whole comes after compute kernels. *Draft* is every operation "
+    "of a draft pass. Idle time is *in-graph* inside a graph replay, *host* between replays and "
+    "between eager launches, and *no work* before a GPU's first operation, after its last, and in "
+    "long pauses. *No kernel running* is idle time and the time in which only copies run."
 )
 
 
