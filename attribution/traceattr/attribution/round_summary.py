@@ -49,7 +49,7 @@ def _why_none(account: Account) -> str:
 def _count_inside(owned: OwnedTime, kind: RoundKind | None) -> int:
     rounds, window = owned.account.rounds, owned.window
     return sum(
-        found == kind and start >= window.start_ns and end <= window.end_ns
+        bool(found == kind and start >= window.start_ns and end <= window.end_ns)
         for found, start, end in zip(rounds.kind, rounds.start_ns, rounds.end_ns, strict=True)
     )
 
