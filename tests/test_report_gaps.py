@@ -19,7 +19,7 @@ from traceattr.attribution.gap_figures import (
     SeamTime,
 )
 from traceattr.attribution.gap_report import GapReport
-from traceattr.report.gap_tables import GapView
+from traceattr.report.gap_view import GapView
 from traceattr.report.gaps import render_gaps
 from traceattr.report.render import ReportFormat
 

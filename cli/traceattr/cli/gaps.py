@@ -18,7 +18,7 @@ from traceattr.cli.options import (
 from traceattr.cli.output import check_output, use_color, width, write_output
 from traceattr.cli.progress import progress
 from traceattr.errors import OptionError
-from traceattr.report.gap_tables import GapView
+from traceattr.report.gap_view import GapView
 from traceattr.report.render import ReportFormat
 
 if TYPE_CHECKING:

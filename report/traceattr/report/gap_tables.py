@@ -2,27 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 
 from traceattr.attribution.gap_figures import Cause, Gap, GpuGaps, LaunchFigures, PairTime, SeamTime
 from traceattr.attribution.gap_report import GapReport
 from traceattr.attribution.window import seconds
 from traceattr.report.escape import visible
 from traceattr.report.figures import MICROSECONDS, MILLISECONDS, count, counted, duration, share
+from traceattr.report.gap_view import GapView
 
 UNKNOWN = "unknown"
 NOTHING = ""
 _HOST = "host"
 """Title of the column that says what the host was doing; it may go below the row."""
-
-
-class GapView(StrEnum):
-    """By what gaps are listed."""
-
-    SEAM = "seam"
-    PAIR = "pair"
-    CAUSE = "cause"
-    GAP = "gap"
 
 
 @dataclass(frozen=True, slots=True)

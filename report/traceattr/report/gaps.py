@@ -11,10 +11,10 @@ from traceattr.report.escape import markdown_sentence, markdown_text, visible
 from traceattr.report.gap_tables import (
     CAUSE_WORDS,
     GapTable,
-    GapView,
     cause_parts,
     gap_tables,
 )
+from traceattr.report.gap_view import GapView
 from traceattr.report.json_document import dumped
 from traceattr.report.names import ELLIPSIS
 from traceattr.report.render import ReportFormat
