@@ -8,7 +8,7 @@ import pytest
 
 from tests.decoding import ATTENTION, GEMM
 from tests.loading import PID, SECOND_PID
-from traceattr.attribution.gap_analysis import GapChoice
+from traceattr.attribution.choice import Choice
 from traceattr.attribution.gap_figures import Cause, Gap, LaunchFigures
 from traceattr.attribution.gap_report import GapReport, report_gaps
 from traceattr.ingest.host import load_host_ranges, load_os_calls
@@ -42,7 +42,7 @@ def report(path: Path, window: tuple[int | None, int | None] = (None, None)) -> 
     with open_trace(path) as trace:
         load_os_calls(trace)
         load_host_ranges(trace)
-        return report_gaps(trace, load_rules(), window=window, choice=GapChoice())
+        return report_gaps(trace, load_rules(), Choice(window=window))
 
 
 def gaps(path: Path) -> list[Gap]:

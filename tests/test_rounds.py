@@ -13,6 +13,7 @@ import pytest
 from traceattr.attribution.account import Account, open_account
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.analyze import analyze
+from traceattr.attribution.choice import Choice
 from traceattr.attribution.kinds import parse_graph_kinds
 from traceattr.attribution.labels import classify_kernels
 from traceattr.errors import OptionError
@@ -114,7 +115,7 @@ def test_draft_work_is_told_from_target_work(name: str, recording: Recording) ->
     path, truth = recording(name, "node")
 
     with open_trace(path) as trace:
-        analysis = analyze(trace, load_rules(), window=(truth.start_ns, truth.end_ns))
+        analysis = analyze(trace, load_rules(), Choice(window=(truth.start_ns, truth.end_ns)))
 
     for time, true in zip(analysis.per_gpu, truth.gpus, strict=True):
         mine: defaultdict[str | None, int] = defaultdict(int)
@@ -203,7 +204,7 @@ def test_a_round_replays_each_graph_once(tmp_path: Path) -> None:
 def test_rounds_can_be_chosen_by_number(tmp_path: Path) -> None:
     with recorded(Simulation(rounds=4), tmp_path) as (trace, _):
         whole = analyze(trace, load_rules())
-        part = analyze(trace, load_rules(), rounds=(1, 3))
+        part = analyze(trace, load_rules(), Choice(rounds=(1, 3)))
 
     assert part.rounds.count == 2
     assert part.window.why == "rounds 1:3"
@@ -216,7 +217,7 @@ def test_rounds_that_are_not_there_are_an_error(tmp_path: Path) -> None:
         recorded(Simulation(rounds=4), tmp_path) as (trace, _),
         pytest.raises(OptionError, match=r"rounds 0:4"),
     ):
-        analyze(trace, load_rules(), rounds=(2, 9))
+        analyze(trace, load_rules(), Choice(rounds=(2, 9)))
 
 
 def test_the_user_knows_better_what_a_graph_is_for(tmp_path: Path) -> None:
@@ -224,7 +225,7 @@ def test_the_user_knows_better_what_a_graph_is_for(tmp_path: Path) -> None:
         known = analyze(trace, load_rules())
         [draft] = [f for f in known.rounds.graphs if f.kind == "draft" and f.gpu == 0]
         given = parse_graph_kinds([f"{draft.graph_ids[0]}=other"])
-        analysis = analyze(trace, load_rules(), graph_kinds=given)
+        analysis = analyze(trace, load_rules(), Choice(graph_kinds=given))
 
     [family] = [f for f in analysis.rounds.graphs if f.gpu == 0 and f.graph_ids == draft.graph_ids]
     assert (family.kind, family.evidence) == ("other", "given with --graph-kind")

@@ -238,7 +238,7 @@ def reported(path: Path, choice: GapChoice | None = None) -> GapReport:
     with open_trace(path) as trace:
         load_os_calls(trace)
         load_host_ranges(trace)
-        return report_gaps(trace, load_rules(), choice=choice or GapChoice())
+        return report_gaps(trace, load_rules(), gap_choice=choice or GapChoice())
 
 
 def recorded(simulation: Simulation, folder: Path) -> tuple[GapReport, Truth]:

@@ -7,6 +7,7 @@ import pytest
 
 from traceattr.attribution.analysis import Analysis, GpuTime
 from traceattr.attribution.analyze import analyze
+from traceattr.attribution.choice import Choice
 from traceattr.ingest.trace import open_trace
 from traceattr.rules.categories import GRAPH
 from traceattr.rules.rule_set import load_rules
@@ -109,7 +110,7 @@ def test_two_windows_that_meet_sum_to_the_whole(tmp_path: Path) -> None:
 
     with open_trace(path) as trace:
         whole, left, right = (
-            analyze(trace, load_rules(), window=window)
+            analyze(trace, load_rules(), Choice(window=window))
             for window in ((None, None), (None, middle), (middle, None))
         )
 

@@ -1,28 +1,15 @@
 """From a loaded trace to everything that a list of gaps shows."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from types import MappingProxyType
 
-from traceattr.attribution.account import Account, open_account
-from traceattr.attribution.analysis import Diagnostic, Notice, RulesId, Window
-from traceattr.attribution.completeness import completeness_by_process
+from traceattr.attribution.analysis import Notice, RulesId, Window
+from traceattr.attribution.choice import STEADY_ROUNDS, Choice
 from traceattr.attribution.gap_analysis import EVERY_GAP, GapChoice, gap_analysis
 from traceattr.attribution.gap_figures import GpuGaps
-from traceattr.attribution.gpu_time import OwnedTime, own_time
-from traceattr.attribution.kinds import PieceKind
-from traceattr.attribution.labels import classify_kernels
-from traceattr.attribution.per_round import sample_rounds
-from traceattr.attribution.steady import (
-    Steady,
-    find_steady,
-    leader_of,
-    main_kind,
-    pause_length,
-    window_of_rounds,
-)
-from traceattr.attribution.window import RoundsOption, WindowOption, choose_window
+from traceattr.attribution.steady import Steady, leader_of, main_kind
+from traceattr.attribution.survey import survey
 from traceattr.ingest.trace import Trace
 from traceattr.rules.rule_set import RuleSet
 
@@ -57,80 +44,29 @@ class GapReport:
 def report_gaps(
     trace: Trace,
     rules: RuleSet,
-    *,
-    window: WindowOption = (None, None),
-    rounds: RoundsOption | None = None,
-    graph_kinds: Mapping[int, PieceKind] = MappingProxyType({}),
-    choice: GapChoice = EVERY_GAP,
+    choice: Choice = STEADY_ROUNDS,
+    gap_choice: GapChoice = EVERY_GAP,
 ) -> GapReport:
-    """Return the gaps of a trace.
+    """Return the gaps of a trace, by default in the steady part.
 
     OS calls and NVTX ranges are used when they were loaded (see `traceattr.ingest.host`).
-
-    Args:
-        trace: The loaded trace.
-        rules: What decides categories.
-        window: The part to look at, the steady part when both ends are None.
-        rounds: The rounds to look at, instead of a window.
-        graph_kinds: What graphs are for, by id, where the user knows better.
-        choice: Which gaps are wanted.
 
     Raises:
         OptionError: The window or the rounds lie outside what was recorded.
     """
-    names = classify_kernels(trace.connection, rules)
-    accounts = [
-        open_account(trace.connection, gpu.gpu_id, names, graph_kinds) for gpu in trace.gpus
-    ]
-    steady = _steady(trace, accounts, window, rounds)
-    per_gpu = gap_analysis(trace, _owned(trace, accounts, steady), choice)
+    found = survey(trace, rules, choice)
+    per_gpu = gap_analysis(trace, found.owned, gap_choice)
     return GapReport(
         version=version("traceattr"),
         rules=RulesId(rules.name, rules.sha256),
         file=trace.capture.file,
         simulated=trace.capture.simulated,
-        window=steady.window,
-        round_kind=main_kind(leader_of(accounts)),
-        choice=choice,
+        window=found.steady.window,
+        round_kind=main_kind(leader_of(found.accounts)),
+        choice=gap_choice,
         per_gpu=per_gpu,
-        warnings=tuple(_notices(trace, per_gpu, steady)),
+        warnings=tuple(_notices(trace, per_gpu, found.steady)),
     )
-
-
-def _steady(
-    trace: Trace, accounts: Sequence[Account], window: WindowOption, rounds: RoundsOption | None
-) -> Steady:
-    if rounds is not None:
-        return window_of_rounds(accounts, rounds)
-    chosen = choose_window(trace.connection, window)
-    if window == (None, None):
-        return find_steady(accounts, chosen)
-    return Steady(chosen, pause_length(leader_of(accounts)), ())
-
-
-def _owned(trace: Trace, accounts: Sequence[Account], steady: Steady) -> list[OwnedTime]:
-    losing = {work.global_pid for work in trace.work if work.graph_launches_without_work}
-    completeness = completeness_by_process(trace.work, _diagnostics(trace))
-    return [
-        own_time(
-            account,
-            steady.window,
-            sample_rounds(account, steady.window, main_kind(account), steady.pause_ns),
-            pause_ns=steady.pause_ns,
-            hides_gaps=gpu.global_pid in losing or bool(account.timeline.replays.is_envelope.any()),
-            completeness=completeness.get(gpu.global_pid, "unknown"),
-        )
-        for gpu, account in zip(trace.gpus, accounts, strict=True)
-    ]
-
-
-def _diagnostics(trace: Trace) -> list[Diagnostic]:
-    """Return the texts of warnings and errors of nsys."""
-    rows = trace.connection.execute(
-        "SELECT DISTINCT severity, text FROM diagnostic WHERE severity IN (2, 3)"
-        " ORDER BY severity, text"
-    ).fetchall()
-    return [Diagnostic(severity, text, 1, None) for severity, text in rows]
 
 
 def _notices(trace: Trace, per_gpu: Sequence[GpuGaps], steady: Steady) -> Iterator[Notice]:

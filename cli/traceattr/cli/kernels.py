@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from traceattr.cli.load import load_analysis
+from traceattr.cli.load import choose, load_analysis
 from traceattr.cli.options import (
     ForceOption,
     OutputOption,
@@ -40,7 +40,8 @@ def kernels(
     from traceattr.report.kernels import render_kernels
 
     check_output(output, force=force)
-    analysis = load_analysis(trace, rules=rules, window=window, rounds=rounds)
+    choice = choose(window=window, rounds=rounds, graph_kinds=None)
+    analysis = load_analysis(trace, rules, choice)
     if unclassified:
         kept = tuple(k for k in analysis.kernels if k.category == UNCLASSIFIED)
         analysis = replace(analysis, kernels=kept)

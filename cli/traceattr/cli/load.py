@@ -1,41 +1,67 @@
-"""From the arguments of a command to an analysis."""
+"""From the arguments of a command to an analysis; imports wait so that ``--help`` does not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traceattr.cli.progress import progress
-from traceattr.errors import OptionError
 
 if TYPE_CHECKING:
     from traceattr.attribution.analysis import Analysis
+    from traceattr.attribution.choice import Choice
+    from traceattr.attribution.gap_analysis import GapChoice
+    from traceattr.attribution.gap_report import GapReport
+    from traceattr.ingest.trace import Trace
+    from traceattr.rules.rule_set import RuleSet
 
 
-def load_analysis(
-    trace: Path,
-    *,
-    rules: Path | None,
-    window: str,
-    rounds: str = "",
-    graph_kinds: Sequence[str] = (),
-) -> "Analysis":
-    """Read a trace and analyse it; imports wait until here so that ``--help`` does not.
+def choose(*, window: str, rounds: str, graph_kinds: Sequence[str] | None) -> "Choice":
+    """Return what the user wants to see.
 
     Raises:
-        TraceattrError: The trace, the rules or an option cannot be used.
+        OptionError: An option is malformed, or two exclude each other.
+    """
+    from traceattr.attribution.choice import parse_choice
+
+    return parse_choice(window=window, rounds=rounds, graph_kinds=graph_kinds or ())
+
+
+def load_analysis(trace: Path, rules: Path | None, choice: "Choice") -> "Analysis":
+    """Read a trace and analyse it.
+
+    Raises:
+        TraceattrError: The trace, the rules or the choice cannot be used.
     """
     from traceattr.attribution.analyze import analyze
-    from traceattr.attribution.kinds import parse_graph_kinds
-    from traceattr.attribution.window import parse_rounds, parse_window
+
+    with _opened(trace, rules) as (loaded, rule_set):
+        return analyze(loaded, rule_set, choice)
+
+
+def load_gaps(
+    trace: Path, rules: Path | None, choice: "Choice", gap_choice: "GapChoice"
+) -> "GapReport":
+    """Read a trace with all that the host did, and find its gaps.
+
+    Raises:
+        TraceattrError: The trace, the rules or the choice cannot be used.
+    """
+    from traceattr.attribution.gap_report import report_gaps
+    from traceattr.ingest.host import load_host_ranges, load_os_calls
+
+    with _opened(trace, rules) as (loaded, rule_set):
+        load_os_calls(loaded)
+        load_host_ranges(loaded)
+        return report_gaps(loaded, rule_set, choice, gap_choice)
+
+
+@contextmanager
+def _opened(trace: Path, rules: Path | None) -> "Iterator[tuple[Trace, RuleSet]]":
     from traceattr.ingest.trace import open_trace
     from traceattr.rules.rule_set import load_rules
 
-    if window and rounds:
-        raise OptionError("--window and --rounds: only one of them can be used")
-    ends = parse_window(window) if window else (None, None)
-    numbers = parse_rounds(rounds) if rounds else None
-    kinds = parse_graph_kinds(graph_kinds)
     rule_set = load_rules(rules)
     with progress(trace.name) as step, open_trace(trace, progress=step) as loaded:
         step("analysing")
-        return analyze(loaded, rule_set, window=ends, rounds=numbers, graph_kinds=kinds)
+        yield loaded, rule_set

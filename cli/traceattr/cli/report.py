@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from traceattr.cli.load import load_analysis
+from traceattr.cli.load import choose, load_analysis
 from traceattr.cli.options import (
     ForceOption,
     GraphKindOption,
@@ -35,8 +35,7 @@ def report(
     Example: traceattr report trace.sqlite --format markdown -o report.md
     """
     check_output(output, force=force)
-    analysis = load_analysis(
-        trace, rules=rules, window=window, rounds=rounds, graph_kinds=graph_kind or ()
-    )
+    choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
+    analysis = load_analysis(trace, rules, choice)
     text = render(analysis, format_, width=width(output), color=use_color(output))
     write_output(text, output)

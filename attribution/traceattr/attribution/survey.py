@@ -1,0 +1,88 @@
+"""Every GPU of a trace, read and partitioned; reports of all kinds begin here."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from traceattr.attribution.account import Account, open_account
+from traceattr.attribution.analysis import TraceFacts
+from traceattr.attribution.choice import Choice
+from traceattr.attribution.completeness import completeness_by_process
+from traceattr.attribution.facts import trace_facts
+from traceattr.attribution.gpu_time import OwnedTime, own_time
+from traceattr.attribution.labels import KernelNames, classify_kernels
+from traceattr.attribution.per_round import sample_rounds
+from traceattr.attribution.steady import (
+    Steady,
+    find_steady,
+    leader_of,
+    main_kind,
+    pause_length,
+    window_of_rounds,
+)
+from traceattr.attribution.window import choose_window
+from traceattr.ingest.trace import Trace
+from traceattr.rules.rule_set import RuleSet
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The GPUs of a trace.
+
+    Attributes:
+        facts: What the file says about itself.
+        names: The kernel names, classified.
+        steady: What part is looked at, and why.
+        owned: Who owns that part on each GPU, in the order of the trace.
+    """
+
+    facts: TraceFacts
+    names: KernelNames
+    steady: Steady
+    owned: tuple[OwnedTime, ...]
+
+    @property
+    def accounts(self) -> tuple[Account, ...]:
+        """Return what was found on each GPU."""
+        return tuple(one.account for one in self.owned)
+
+
+def survey(trace: Trace, rules: RuleSet, choice: Choice) -> Survey:
+    """Read every GPU and partition what the user wants to see.
+
+    Raises:
+        OptionError: The window or the rounds lie outside what was recorded.
+    """
+    names = classify_kernels(trace.connection, rules)
+    accounts = [
+        open_account(trace.connection, gpu.gpu_id, names, choice.graph_kinds) for gpu in trace.gpus
+    ]
+    steady = _steady(trace, accounts, choice)
+    facts = trace_facts(trace)
+    return Survey(facts, names, steady, _own(trace, accounts, steady, facts))
+
+
+def _steady(trace: Trace, accounts: Sequence[Account], choice: Choice) -> Steady:
+    if choice.rounds is not None:
+        return window_of_rounds(accounts, choice.rounds)
+    chosen = choose_window(trace.connection, choice.window)
+    if choice.window == (None, None):
+        return find_steady(accounts, chosen)
+    return Steady(chosen, pause_length(leader_of(accounts)), ())
+
+
+def _own(
+    trace: Trace, accounts: Sequence[Account], steady: Steady, facts: TraceFacts
+) -> tuple[OwnedTime, ...]:
+    losing = {work.global_pid for work in trace.work if work.graph_launches_without_work}
+    completeness = completeness_by_process(trace.work, facts.diagnostics)
+    return tuple(
+        own_time(
+            account,
+            steady.window,
+            sample_rounds(account, steady.window, main_kind(account), steady.pause_ns),
+            pause_ns=steady.pause_ns,
+            hides_gaps=gpu.global_pid in losing or bool(account.timeline.replays.is_envelope.any()),
+            completeness=completeness.get(gpu.global_pid, "unknown"),
+        )
+        for account, gpu in zip(accounts, trace.gpus, strict=True)
+    )
