@@ -31,7 +31,7 @@ demo: $(VENV)/.run  ## Set up and report on the bundled sample trace
 
 .PHONY: test
 test: $(VENV)/.dev  ## Set up and run all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 .PHONY: check
 check: $(VENV)/.dev  ## Check layout, style, imports, SQL, types, docs and coverage
