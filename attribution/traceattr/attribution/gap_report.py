@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from traceattr.attribution.analysis import Notice, RulesId, Window
+from traceattr.attribution.announced import compare_with_announced
 from traceattr.attribution.choice import STEADY_ROUNDS, Choice
 from traceattr.attribution.gap_analysis import EVERY_GAP, GapChoice, gap_analysis
 from traceattr.attribution.gap_figures import GpuGaps
@@ -65,7 +66,10 @@ def report_gaps(
         round_kind=main_kind(leader_of(found.accounts)),
         choice=gap_choice,
         per_gpu=per_gpu,
-        warnings=tuple(_notices(trace, per_gpu, found.steady)),
+        warnings=(
+            *_notices(trace, per_gpu, found.steady),
+            *compare_with_announced(trace, found.accounts, found.steady),
+        ),
     )
 
 
