@@ -5,26 +5,26 @@ layers a replay runs in how many passes, what runs eagerly before and after it, 
 follow each other.  Graphs whose nodes are hidden are judged by durations and order instead.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 
-from traceattr.attribution import roles
 from traceattr.attribution.labels import KernelNames
-from traceattr.attribution.pieces import Pieces, named
+from traceattr.attribution.pieces import Pieces
 from traceattr.attribution.roles import Flags
+from traceattr.attribution.signs import (
+    MOSTLY,
+    Signs,
+    Surroundings,
+    evidence,
+    read_signs,
+    surroundings,
+)
 from traceattr.attribution.timeline import Timeline
 from traceattr.errors import OptionError
-
-LONG_RUN = 8
-"""More replays than this in a row, none of them of the target, are the pieces of a prefill: a
-speculative round has at most two between two targets."""
-
-MOSTLY = 0.5
-"""Share of a family's replays from which on something is said of the family."""
 
 
 class PieceKind(StrEnum):
@@ -102,33 +102,6 @@ class Kinds:
     depth: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Surroundings:
-    """For each piece, whether tree building or verification runs eagerly right beside it."""
-
-    tree_before: Flags
-    tree_after: Flags
-    verified_before: Flags
-    verified_after: Flags
-
-
-@dataclass(frozen=True, slots=True)
-class _Signs:
-    """Shares of a family's replays, and what it is made of."""
-
-    depth: float
-    passes: int
-    duration_ns: float
-    is_hidden: bool
-    tree_before: float
-    tree_after: float
-    verified_before: float
-    verified_after: float
-    after_target: float
-    before_target: float
-    in_long_run: float
-
-
 def find_kinds(
     timeline: Timeline,
     pieces: Pieces,
@@ -145,9 +118,13 @@ def find_kinds(
     """
     family_of, members = _families(timeline, pieces)
     is_target = _targets(pieces, family_of, members)
-    around = _surroundings(timeline, pieces, names)
-    speculates = bool(around.tree_after.any() or around.verified_after.any())
-    signs = [_signs(pieces, family_of == at, around, is_target) for at in range(len(members))]
+    around = surroundings(timeline, pieces, names)
+    signs = [read_signs(pieces, family_of == at, around, is_target) for at in range(len(members))]
+    speculates = bool(
+        around.tree_after.any()
+        or around.verified_after.any()
+        or _keep_step(signs, family_of, is_target)
+    )
     decided = [
         _decide(sign, bool(is_target[family_of == at].any()), speculates)
         for at, sign in enumerate(signs)
@@ -196,55 +173,9 @@ def _targets(
     return is_target
 
 
-def _surroundings(timeline: Timeline, pieces: Pieces, names: KernelNames) -> _Surroundings:
-    tree = _runs_after(timeline, pieces, roles.tree_building(names))
-    verified = _runs_after(timeline, pieces, roles.verification(names))
-    return _Surroundings(
-        tree_before=np.append(False, tree[:-1])[: len(tree)],
-        tree_after=tree,
-        verified_before=np.append(False, verified[:-1])[: len(verified)],
-        verified_after=verified,
-    )
-
-
-def _runs_after(timeline: Timeline, pieces: Pieces, flags: Flags) -> Flags:
-    """Return after which pieces, and before the next one, some of the flagged names run."""
-    starts = timeline.start_ns[named(flags, timeline) & (pieces.of_operation < 0)]
-    after = np.searchsorted(pieces.start_ns, starts, side="right") - 1
-    result = np.zeros(len(pieces.start_ns), np.bool_)
-    result[after[after >= 0]] = True
-    return result
-
-
-def _signs(pieces: Pieces, mine: Flags, around: _Surroundings, is_target: Flags) -> _Signs:
-    before_target = np.append(is_target[1:], False)
-    after_target = np.append(False, is_target[:-1])
-    layers = pieces.layers[mine]
-    return _Signs(
-        depth=float(np.median(pieces.depth[mine])),
-        passes=int(np.median(pieces.passes[mine])),
-        duration_ns=float(np.median((pieces.end_ns - pieces.start_ns)[mine])),
-        is_hidden=not layers.any(),
-        tree_before=float(around.tree_before[mine].mean()),
-        tree_after=float(around.tree_after[mine].mean()),
-        verified_before=float(around.verified_before[mine].mean()),
-        verified_after=float(around.verified_after[mine].mean()),
-        after_target=float(after_target[mine].mean()),
-        before_target=float(before_target[mine].mean()),
-        in_long_run=float((_run_lengths(pieces, is_target)[mine] > LONG_RUN).mean()),
-    )
-
-
-def _run_lengths(pieces: Pieces, is_target: Flags) -> npt.NDArray[np.int64]:
-    """Return how many replays in a row, none of the target, each piece is among."""
-    run = np.cumsum(is_target)
-    lengths = np.bincount(run, weights=(pieces.replay >= 0) & ~is_target)
-    return np.where(is_target, 0, lengths[run]).astype(np.int64)
-
-
-def _decide(signs: _Signs, is_target: bool, speculates: bool) -> tuple[PieceKind, str, bool]:
+def _decide(signs: Signs, is_target: bool, speculates: bool) -> tuple[PieceKind, str, bool]:
     """Return kind, confidence and whether the evidence contradicts itself."""
-    said = _said_by_surroundings(signs)
+    said = _said_bysurroundings(signs)
     if is_target:
         if not speculates:
             return PieceKind.DECODE, "high" if not signs.is_hidden else "medium", False
@@ -266,7 +197,7 @@ def _decide(signs: _Signs, is_target: bool, speculates: bool) -> tuple[PieceKind
     return _said_by_order(signs) if speculates else (PieceKind.OTHER, "low", False)
 
 
-def _is_only_draft(signs: _Signs) -> bool:
+def _is_only_draft(signs: Signs) -> bool:
     """Return whether the one graph between two targets drafts for the next, in a single pass.
 
     It follows verification like an extension, but no tree is built from what it predicts.
@@ -275,7 +206,7 @@ def _is_only_draft(signs: _Signs) -> bool:
     return between_targets and signs.tree_after <= MOSTLY
 
 
-def _said_by_surroundings(signs: _Signs) -> PieceKind | None:
+def _said_bysurroundings(signs: Signs) -> PieceKind | None:
     """Return what the eager kernels on both sides say.
 
     Their order in a round is draft, tree building, target, verification, draft extension.
@@ -290,7 +221,7 @@ def _said_by_surroundings(signs: _Signs) -> PieceKind | None:
     return PieceKind.DRAFT if signs.tree_after > MOSTLY else None
 
 
-def _said_by_order(signs: _Signs) -> tuple[PieceKind, str, bool]:
+def _said_by_order(signs: Signs) -> tuple[PieceKind, str, bool]:
     """Return what the place between targets says, where no eager kernel tells."""
     after, before = signs.after_target > MOSTLY, signs.before_target > MOSTLY
     if after and not before:
@@ -300,11 +231,26 @@ def _said_by_order(signs: _Signs) -> tuple[PieceKind, str, bool]:
     return PieceKind.OTHER, "low", False
 
 
+def _keep_step(signs: Sequence[Signs], family_of: npt.NDArray[np.int64], is_target: Flags) -> bool:
+    """Return whether a small graph is replayed about as often as the target, next to it.
+
+    That is a draft model where no eager kernel of speculation is seen.
+    """
+    targets = int(is_target[family_of >= 0].sum())
+    for at, sign in enumerate(signs):
+        mine = family_of == at
+        is_beside = sign.after_target > MOSTLY or sign.before_target > MOSTLY
+        often = int(mine.sum()) > MOSTLY * targets
+        if is_beside and often and targets > 1 and not is_target[mine].any():
+            return sign.in_long_run <= MOSTLY and (sign.is_hidden or sign.depth > 0)
+    return False
+
+
 def _family(
     graph_ids: tuple[int, ...],
     family_of: npt.NDArray[np.int64],
     at: int,
-    signs: _Signs,
+    signs: Signs,
     decided: tuple[PieceKind, str, bool],
 ) -> Family:
     kind, confidence, is_conflicting = decided
@@ -313,29 +259,9 @@ def _family(
         replays=int((family_of == at).sum()),
         kind=kind,
         confidence=confidence,
-        evidence=", ".join(_evidence(signs)),
+        evidence=", ".join(evidence(signs)),
         is_conflicting=is_conflicting,
     )
-
-
-def _evidence(signs: _Signs) -> Iterator[str]:
-    if signs.is_hidden:
-        yield f"{signs.duration_ns / 1e6:.3f} ms, nodes hidden"
-    else:
-        passes = "1 pass" if signs.passes == 1 else f"{signs.passes} passes"
-        layers = "1 layer" if signs.depth == 1 else f"{signs.depth:g} layers"
-        yield f"{layers} in {passes}"
-    for share, text in (
-        (signs.tree_before, "after tree building"),
-        (signs.tree_after, "before tree building"),
-        (signs.verified_before, "after verification"),
-        (signs.verified_after, "before verification"),
-        (signs.after_target, "right after the target"),
-        (signs.before_target, "right before the target"),
-        (signs.in_long_run, "in a long run of replays"),
-    ):
-        if share > MOSTLY:
-            yield text
 
 
 def _overridden(family: Family, overrides: Mapping[int, PieceKind]) -> Family:
@@ -376,16 +302,19 @@ def _piece_kinds(
     pieces: Pieces,
     family_of: npt.NDArray[np.int64],
     families: tuple[Family, ...],
-    around: _Surroundings,
+    around: Surroundings,
     is_deep: Flags,
 ) -> Iterator[PieceKind]:
     """Yield the kind of each piece; an eager pass is judged by its depth and what follows it."""
     has_target = any(family.kind in TARGETS for family in families)
-    for at, family in enumerate(family_of.tolist()):
-        if family >= 0:
-            yield families[family].kind
+    of_graph = [families[family].kind if family >= 0 else None for family in family_of.tolist()]
+    for at, kind in enumerate(of_graph):
+        if kind is not None:
+            yield kind
         elif not has_target:
             yield PieceKind.OTHER
+        elif PieceKind.PREFILL_PIECE in of_graph[max(0, at - 1) : at + 2]:
+            yield PieceKind.PREFILL
         elif is_deep[at]:
             is_verify = around.verified_after[at] and not pieces.is_prefill[at]
             yield PieceKind.VERIFY if is_verify else PieceKind.PREFILL

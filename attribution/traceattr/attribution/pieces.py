@@ -1,7 +1,7 @@
 """The forward passes of one GPU in order: graph replays, and passes launched kernel by kernel.
 
-A pass that was not captured in a graph begins with its embedding and ends with its last model
-kernel; a replay in between ends it too.
+A pass that was not captured in a graph begins with its embedding, or with its first model kernel
+where none is seen, and ends with its last model kernel or sampling; a replay ends it too.
 """
 
 from dataclasses import dataclass
@@ -51,7 +51,9 @@ class _Mark(IntEnum):
     NOTHING = 0
     EMBEDDING = 1
     WORK = 2
-    REPLAY = 3
+    CORE = 3
+    SAMPLING = 4
+    REPLAY = 5
 
 
 def find_pieces(timeline: Timeline, names: KernelNames) -> Pieces:
@@ -86,7 +88,10 @@ def named(flags: Flags, timeline: Timeline) -> Flags:
 
 def _marks(timeline: Timeline, names: KernelNames) -> npt.NDArray[np.int8]:
     marks = np.zeros(len(timeline.start_ns), np.int8)
+    cores = roles.attention_core(names) | roles.recurrent_core(names)
     marks[named(roles.model_work(names), timeline)] = _Mark.WORK
+    marks[named(cores, timeline)] = _Mark.CORE
+    marks[named(roles.sampling(names), timeline)] = _Mark.SAMPLING
     marks[named(roles.embedding(names), timeline)] = _Mark.EMBEDDING
     marks[timeline.replay >= 0] = _Mark.REPLAY
     return marks
@@ -99,17 +104,26 @@ def _eager_passes(timeline: Timeline, names: KernelNames) -> Ids:
     mark = marks[at]
     before = np.append(_Mark.NOTHING, mark[:-1])
     begins = (mark != before) & ((mark == _Mark.EMBEDDING) | (mark == _Mark.REPLAY))
-    segment = np.cumsum(begins) - 1
-    first = at[begins]
-    last = np.full(len(first) + 1, -1)  # the last is for work before the first segment
-    is_work = mark == _Mark.WORK
-    np.maximum.at(last, segment[is_work], at[is_work])
-    is_pass = np.append((mark[begins] == _Mark.EMBEDDING) & (last[:-1] >= 0), False)
-    number = np.where(is_pass, np.cumsum(is_pass) - 1, -1)
+    segment = np.cumsum(begins)  # 0 is what comes before the first embedding or replay
+    count = int(segment[-1]) + 1 if len(segment) else 1
+    is_core = mark == _Mark.CORE
+    has_core = np.bincount(segment[is_core], minlength=count) > 0
+    is_part = (mark == _Mark.EMBEDDING) | (mark == _Mark.WORK) | is_core
+    first = _extreme(np.minimum, segment[is_part], at[is_part], count, len(marks))
+    is_end = is_part | (mark == _Mark.SAMPLING)
+    last = _extreme(np.maximum, segment[is_end], at[is_end], count, -1)
+    number = np.where(has_core, np.cumsum(has_core) - 1, -1)
     position = np.arange(len(marks))
-    of_operation = np.searchsorted(first, position, side="right") - 1
-    inside = (position <= last[of_operation]) & (timeline.replay < 0)
-    return np.where(inside, number[of_operation], -1)
+    owner = np.searchsorted(at[begins], position, side="right")
+    inside = (position >= first[owner]) & (position <= last[owner]) & (timeline.replay < 0)
+    return np.where(inside, number[owner], -1)
+
+
+def _extreme(of: np.ufunc, segment: Ids, at: Ids, count: int, nothing: int) -> Ids:
+    """Return the first or last position in each segment, and `nothing` where there is none."""
+    result = np.full(count, nothing)
+    of.at(result, segment, at)
+    return result
 
 
 def _bounds(timeline: Timeline, piece: Ids) -> tuple[Times, Times]:

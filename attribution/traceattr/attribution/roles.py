@@ -47,6 +47,11 @@ def model_work(names: KernelNames) -> Flags:
     return _flags(_is_model_work(c) for c in names.classifications)
 
 
+def sampling(names: KernelNames) -> Flags:
+    """Return which names choose tokens from logits, shape (names,)."""
+    return _of_category(names, "sampling")
+
+
 def tree_building(names: KernelNames) -> Flags:
     """Return which names run between draft and verification, shape (names,)."""
     return _draft(names, "spec_tree")
