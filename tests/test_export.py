@@ -339,14 +339,14 @@ def test_a_directory_is_refused(tmp_path: Path, entry: str, message: str) -> Non
     assert refusal(tmp_path).startswith(message)
 
 
-@pytest.mark.parametrize("name", [".", "..", "../work/.."])
+@pytest.mark.parametrize("name", [".", "..", "../here/.."])
 def test_a_directory_without_a_name_of_its_own_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    (tmp_path / "work").mkdir()
-    for directory in (tmp_path, tmp_path / "work"):
+    (tmp_path / "here").mkdir()
+    for directory in (tmp_path, tmp_path / "here"):
         (directory / "StringIds.parquet").touch()
-    monkeypatch.chdir(tmp_path / "work")
+    monkeypatch.chdir(tmp_path / "here")
 
     path = Path(name)
     assert refusal(path).endswith(f" --output {path / 'export.sqlite'} {path / 'export.nsys-rep'}")
