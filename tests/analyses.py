@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tests import round_parts as parts
 from traceattr.attribution.analysis import (
     Analysis,
     CategoryTime,
@@ -17,6 +18,7 @@ from traceattr.attribution.analysis import (
     TraceFacts,
     Window,
 )
+from traceattr.attribution.layers import Layers
 from traceattr.rules.categories import GRAPH, UNCLASSIFIED
 
 NO_ROUNDS = RoundsSummary(
@@ -34,6 +36,8 @@ WITHOUT_ROUNDS = Notice(
     "no-rounds",
     "No rounds: no CUDA graph was replayed. Figures per round are unknown.",
 )
+
+NO_LAYERS = "no layers: no replay of a target model"
 
 
 def gpu(number: int = 0, name: str | None = "NVIDIA RTX A6000") -> Gpu:
@@ -128,9 +132,9 @@ def analysis(
         window=Window(500_000_000, 500_000_000 + wall_ns, "first to last GPU operation"),
         rounds=rounds,
         per_gpu=per_gpu,
-        gaps=(),
-        ranks=(),
-        layers=(),
+        gaps=tuple(map(parts.gpu_gaps, per_gpu)),
+        ranks=parts.ranks_without_figures(len(per_gpu), parts.NO_ROUNDS),
+        layers=parts.alike(Layers(0, reason=NO_LAYERS), per_gpu),
         kernels=tuple(kernels or ()),
         warnings=warnings,
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from tests import round_parts
 from tests.analyses import analysis, decode_kernels, idle
 from traceattr.attribution.analysis import (
     Analysis,
@@ -18,6 +19,7 @@ from traceattr.attribution.analysis import (
     Window,
 )
 from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK, group_of
+from traceattr.attribution.layers import Layers
 from traceattr.rules.categories import GRAPH, GROUPS, UNCLASSIFIED
 
 COUNT = 120
@@ -65,6 +67,8 @@ GRAPHS = (
         "1 layer in 1 pass, after verification, right after the target",
     ),
 )
+HIDDEN_LAYERS = "no layers: graphs were not traced per node"
+
 Graph = tuple[str, tuple[int, ...], str, str]
 
 
@@ -148,11 +152,18 @@ def summary(
 def made_of(*per_gpu: GpuTime, graphs: tuple[Graph, ...] = GRAPHS) -> Analysis:
     """Return the analysis of GPUs that do the same rounds."""
     gpus, wall_ns = len(per_gpu), per_gpu[0].wall_ns // COUNT
-    return analysis(
-        *per_gpu,
-        kernels=decode_kernels(gpus),
-        warnings=(),
-        rounds=summary(gpus, wall_ns, graphs),
+    rounds = summary(gpus, wall_ns, graphs)
+    made = analysis(*per_gpu, kernels=decode_kernels(gpus), warnings=(), rounds=rounds)
+    seams = round_parts.DECODE if rounds.kind == "decode" else round_parts.SPECULATIVE
+    launches = [(round_parts.launches(rounds.kind, time, COUNT),) for time in per_gpu]
+    return replace(
+        made,
+        gaps=tuple(
+            round_parts.gpu_gaps(time, seams, COUNT, figures)
+            for time, figures in zip(per_gpu, launches, strict=True)
+        ),
+        ranks=(round_parts.waiting_ranks(gpus, COUNT),) if gpus > 1 else made.ranks,
+        layers=round_parts.alike(round_parts.HYBRID, per_gpu),
     )
 
 
@@ -209,7 +220,10 @@ def decode_rounds() -> Analysis:
     graphs = (*made.rounds.graphs, GraphFamily(0, pieces[1], 130, pieces[0], pieces[2], pieces[3]))
     rounds = replace(made.rounds, prefills=3, graphs=graphs)
     window = Window(made.window.start_ns, made.window.start_ns + longer.wall_ns, made.window.why)
-    return replace(made, per_gpu=(longer,), rounds=rounds, window=window)
+    (gaps,) = made.gaps
+    prefill_launches = replace(gaps.launches[0], kind="prefill", graph_launches=0.0, rounds=3)
+    gaps = replace(gaps, launches=(*gaps.launches, prefill_launches), wall_ns=longer.wall_ns)
+    return replace(made, per_gpu=(longer,), gaps=(gaps,), rounds=rounds, window=window)
 
 
 def opaque_rounds() -> Analysis:
@@ -228,7 +242,12 @@ def opaque_rounds() -> Analysis:
         *(gpu_rounds(number, parts, None, 682_000) for number in range(2)), graphs=graphs
     )
     trace = replace(made.trace, graph_trace="graph", opaque_replays=2 * 3 * COUNT)
-    return replace(made, trace=trace)
+    return replace(
+        made,
+        trace=trace,
+        ranks=round_parts.ranks_without_figures(2, round_parts.HIDDEN),
+        layers=round_parts.alike(Layers(0, reason=HIDDEN_LAYERS), made.per_gpu),
+    )
 
 
 def cut_rounds() -> Analysis:

@@ -11,9 +11,12 @@ from tests.test_report_terminal import ALL
 from traceattr.attribution.groups import GAP_GROUPS
 from traceattr.report.breakdown import IDLE, NO_KERNEL, WINDOW, group_lines
 from traceattr.report.csv_table import COLUMNS
+from traceattr.report.gaps_text import full_titles, gap_facts
 from traceattr.report.grouped import BETWEEN_GRAPHS, OUTSIDE_GRAPHS
 from traceattr.report.json_document import document
+from traceattr.report.launch_text import LAUNCH_TITLES
 from traceattr.report.layout import full_layout, layouts
+from traceattr.report.ranks_text import RANK_TITLES
 from traceattr.report.rounds_text import KINDS, rounds_facts
 from traceattr.rules.categories import GROUPS, SUBCATEGORIES
 
@@ -54,6 +57,23 @@ def test_every_column_has_a_row_that_defines_it(name: str) -> None:
     defined = {title.strip() for line in DOCS.splitlines() for title in first_cell(line).split(",")}
 
     assert {title for title in titles if not title.startswith("GPU ")} <= defined
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_column_and_line_of_gaps_has_a_row_that_defines_it(name: str) -> None:
+    titles = {title.split(",")[0] for title in full_titles(ALL[name])}
+    labels = {label for label, _ in gap_facts(ALL[name])}
+    defined = {title.strip() for line in DOCS.splitlines() for title in first_cell(line).split(",")}
+
+    assert titles - {"total"} | labels <= defined
+    assert "`total`" in DOCS
+
+
+@pytest.mark.parametrize("title", sorted({*LAUNCH_TITLES, *RANK_TITLES[1:]}))
+def test_every_column_about_launching_and_ranks_is_defined(title: str) -> None:
+    defined = {title.strip() for line in DOCS.splitlines() for title in first_cell(line).split(",")}
+
+    assert title in defined
 
 
 def first_cell(line: str) -> str:

@@ -1,9 +1,11 @@
 """The JSON document, whose keys are a contract."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,20 +22,30 @@ from tests.analyses import (
     two_gpus,
 )
 from tests.conftest import CheckGolden
-from tests.round_analyses import COUNT, ROUNDS, speculative
+from tests.round_analyses import (
+    COUNT,
+    ROUNDS,
+    opaque_rounds,
+    speculative,
+    speculative_two_gpus,
+)
+from tests.test_report_gap_means import analyses
 from tests.test_report_grouped import gpu_times
 from tests.test_report_terminal import ALL, CASES
 from traceattr.attribution.analysis import Analysis, GpuTime, Notice
 from traceattr.attribution.analyze import analyze
 from traceattr.ingest.trace import open_trace
 from traceattr.report.headline import headline
+from traceattr.report.json_document import dumped
+from traceattr.report.json_gaps import gap_entries
 from traceattr.report.render import ReportFormat, render
 from traceattr.rules.rule_set import load_rules
 
 DEMO = Path(__file__).parents[1] / "traces" / "demo.sqlite"
 
 CONTRACT = {
-    "": "format traceattr rules trace gpus window rounds per_gpu roofline headline warnings",
+    "": "format traceattr rules trace gpus window rounds per_gpu roofline headline warnings "
+    "rank_groups",
     "rules": "name sha256",
     "trace": "file nsys_version schema_version graph_trace duration_ns diagnostics",
     "gpus": "gpu pid process device_id rank name sm_count memory_bandwidth_bytes_per_s",
@@ -42,12 +54,19 @@ CONTRACT = {
     "rounds.wall_ns": "median p99 mean",
     "rounds.graphs": "gpu graph_ids replays kind confidence evidence",
     "rounds.replays_per_round": "draft verify draft_extend decode",
-    "per_gpu": "gpu wall_ns busy_ns idle_ns categories groups gaps communication",
+    "per_gpu": "gpu wall_ns busy_ns idle_ns categories groups gaps communication in_graph_gaps "
+    "no_work_gaps launches layers",
     "per_gpu.categories": ("category group phase exclusive_ns sum_ns operations per_round_ns"),
     "per_gpu.categories.per_round_ns": "median p99",
     "per_gpu.groups": ("group exclusive_ns share per_round_ns bound_ns expected_ns bound_ratio"),
     "per_gpu.groups.per_round_ns": "median p99",
-    "per_gpu.communication": "wire_ns wait_ns",
+    "per_gpu.gaps": "seam count total_ns median_ns p99_ns per_round_ns cause",
+    "per_gpu.gaps.cause": "sync_ns launch_ns api_ns os_ns python_ns dependency_ns unknown_ns",
+    "per_gpu.communication": "wire_ns wait_ns late_ns collectives",
+    "per_gpu.communication.wait_per_round_ns": "median p99",
+    "per_gpu.layers": "layers period reason",
+    "per_gpu.layers.attention_layer_ns": "median p99",
+    "rank_groups": "gpus straggler reason",
     "warnings": "code text",
 }
 
@@ -131,8 +150,10 @@ def test_every_null_has_a_reason_among_the_warnings() -> None:
 
     assert codes == [
         "no-rounds",
-        "wait-not-analysed",
         "roofline-not-analysed",
+        "os-calls-unknown",
+        "wait-unknown",
+        "layers-unknown",
     ]
 
 
@@ -191,11 +212,84 @@ def test_the_draft_can_be_seen_by_phase_and_by_category() -> None:
 
 
 def test_a_reason_of_the_analysis_is_not_repeated() -> None:
-    mine = Notice("wait-not-analysed", "mine")
+    mine = Notice("roofline-not-analysed", "mine")
 
     warnings = document(analysis(gpu_time(0, [], idle()), warnings=(mine,)))["warnings"]
 
     assert [w["text"] for w in warnings if w["code"] == mine.code] == ["mine"]
+
+
+@given(gpu_times())
+@settings(deadline=None)
+def test_all_gaps_add_up_to_the_idle_time(time: GpuTime) -> None:
+    (per_gpu,) = document(analysis(time))["per_gpu"]
+
+    gaps = [*per_gpu["gaps"], *(per_gpu["in_graph_gaps"] or ()), per_gpu["no_work_gaps"]]
+    assert sum(gap["total_ns"] for gap in gaps if gap) == per_gpu["idle_ns"]
+
+
+@given(analyses())
+@settings(deadline=None)
+def test_causes_add_up_to_their_seam(made: Analysis) -> None:
+    seams = [gap_entries(replace(gaps, knows_os_calls=True))["gaps"] for gaps in made.gaps]
+
+    for entry in (entry for entries in seams for entry in entries):
+        assert sum(filter(None, entry["cause"].values())) == entry["total_ns"]
+
+
+def test_os_calls_that_nobody_looked_at_are_unknown() -> None:
+    (gaps,) = speculative().gaps
+    known = replace(speculative(), gaps=(replace(gaps, knows_os_calls=True),))
+
+    assert document(speculative())["per_gpu"][0]["gaps"][0]["cause"]["os_ns"] is None
+    assert document(known)["per_gpu"][0]["gaps"][0]["cause"]["os_ns"] == 0
+    assert "os-calls-unknown" not in [w["code"] for w in document(known)["warnings"]]
+
+
+def test_gaps_in_hidden_graphs_are_null_and_without_graphs_none() -> None:
+    (gaps,) = one_gpu().gaps
+    without = replace(one_gpu(), gaps=(replace(gaps, pairs=()),))
+
+    assert document(graph_mode())["per_gpu"][0]["in_graph_gaps"] is None
+    assert document(without)["per_gpu"][0]["in_graph_gaps"] == []
+
+
+def test_wire_and_wait_of_each_gpu_and_the_straggler_of_their_group() -> None:
+    found = document(speculative_two_gpus())
+
+    waits = [gpu["communication"]["wait_ns"] for gpu in found["per_gpu"]]
+    assert waits == [200_000 * COUNT, 20_000 * COUNT]
+    assert found["per_gpu"][0]["communication"]["wire_per_round_ns"]["median"] == 1_043_000
+    (group,) = found["rank_groups"]
+    assert (group["gpus"], group["straggler"]["gpu"]) == ([0, 1], 1)
+
+
+def test_wire_and_wait_of_a_gpu_alone_are_null() -> None:
+    communication = document(speculative())["per_gpu"][0]["communication"]
+
+    assert communication["wire_ns"] is communication["collectives"] is None
+    assert set(communication["wait_per_round_ns"].values()) == {None}
+
+
+def test_layers_have_their_order_and_costs() -> None:
+    layers = document(speculative())["per_gpu"][0]["layers"]
+
+    assert layers["period"] == {
+        "layers": [*3 * ["recurrent"], "attention"],
+        "repeats": 16,
+        "rest": 0,
+    }
+    assert layers["recurrent_layer_ns"]["median"] == 134_100
+    assert document(opaque_rounds())["per_gpu"][0]["layers"]["reason"].startswith("no layers")
+
+
+def test_integers_of_arrays_are_integers() -> None:
+    assert json.loads(dumped([np.int64(120), np.uint32(7)])) == [120, 7]
+
+
+def test_what_is_no_number_is_an_error() -> None:
+    with pytest.raises(TypeError):
+        dumped({"key": object()})
 
 
 def test_the_headline_is_the_first_line() -> None:

@@ -9,8 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from tests.analyses import NASTY, analysis, category, gpu_time, idle, kernel, two_gpus
+from tests.analyses import (
+    NASTY,
+    analysis,
+    category,
+    gpu_time,
+    idle,
+    kernel,
+    mostly_unclassified,
+    two_gpus,
+)
 from tests.conftest import CheckGolden
+from tests.round_analyses import cut_rounds, speculative_two_gpus
+from tests.round_parts import seam
 from tests.test_report_terminal import ALL, CASES
 from traceattr.attribution.analysis import Analysis, Diagnostic, Notice
 from traceattr.report.markdown import MOST_CHARACTERS
@@ -41,6 +52,46 @@ def test_what_is_above_the_fold_fits_a_screen(made: Analysis) -> None:
     above, _, _ = markdown(made).partition("<details>")
 
     assert len(above.splitlines()) < 60
+
+
+def everything() -> Analysis:
+    """Return a report with as much to say above the fold as there can be."""
+    made = mostly_unclassified()
+    rounds = cut_rounds()
+    (gaps,) = rounds.gaps
+    seams = tuple(seam(f"{name}->verify", 9_000_000, 120) for name in "abcdefgh")
+    return replace(
+        rounds,
+        kernels=made.kernels,
+        gaps=(replace(gaps, seams=seams),),
+        trace=replace(made.trace, simulated="by hand"),
+        warnings=tuple(Notice(f"code-{number}", "text") for number in range(30)),
+    )
+
+
+def test_a_report_with_much_to_say_fits_a_screen_too() -> None:
+    above, _, _ = markdown(everything()).partition("<details>")
+
+    assert len(above.splitlines()) < 60
+    assert re.search(r"\n- \d+ more warnings: ", above)
+    assert "| 4 more | " in above
+
+
+@CASES
+def test_sums_of_gaps_ranks_and_layers_are_above_the_fold(made: Analysis) -> None:
+    above, _, _ = markdown(made).partition("<details>")
+
+    assert above.count("**Communication:** ") == (len(made.gpus) > 1)
+    assert above.count("**Layers:** ") == (len(made.gpus) > 0)
+
+
+def test_what_was_not_above_the_fold_is_in_the_details() -> None:
+    _, _, details = markdown(speculative_two_gpus()).partition("<details>")
+
+    assert "| seam | gaps | ms/round | median | p99 | window, ms | host |" in details
+    assert "| inside graphs | gaps | ms/round | median | window, ms |" in details
+    assert "| round | graphs | nodes | eager | launch | CPU span |" in details
+    assert "| GPU | wire | p99 | wait | p99 | late | last |" in details
 
 
 @CASES

@@ -27,6 +27,7 @@ from tests.analyses import (
 from tests.conftest import CheckGolden
 from tests.round_analyses import (
     ROUNDS,
+    decode_rounds,
     opaque_rounds,
     speculative,
     speculative_eight_gpus,
@@ -95,6 +96,41 @@ def test_80_columns_show_what_a_round_takes_on_any_number_of_gpus() -> None:
 def test_a_narrow_terminal_keeps_the_time_of_a_round() -> None:
     assert re.search(r"draft +1\.469", plain(opaque_rounds(), 40))
     assert re.search(r"draft +1\.382", plain(speculative_eight_gpus(), 40))
+
+
+def test_80_columns_show_seams_with_the_two_main_causes() -> None:
+    text = plain(speculative())
+
+    assert "\nseam                  gaps  ms/round  median    p99  host, %\n" in text
+    assert (
+        "\nverify->draft_extend  16.0     0.301     4.7  150.4  python 58, dependency 20\n" in text
+    )
+
+
+def test_a_wide_terminal_shows_every_cause_and_a_narrow_one_the_time() -> None:
+    assert "150.4  python 58, dependency 20, launch 12, sync 10\n" in plain(speculative(), 120)
+    assert "verify->draft_extend     0.301  python 58, dependency 20\n" in plain(speculative(), 60)
+    assert "verify->draft_extend     0.301\n" in plain(speculative(), 40)
+
+
+def test_launching_has_a_column_for_each_kind_of_round_where_it_is_narrow() -> None:
+    assert "\nspeculative       3  1,248   20.5" in plain(speculative(), 80)
+    assert re.search(r"\nround +decode  prefill\n-+\ngraphs +1 +0\n", plain(decode_rounds(), 60))
+
+
+def test_a_narrow_terminal_keeps_wire_and_wait_of_each_rank() -> None:
+    made = speculative_two_gpus()
+
+    assert "GPU   wire    p99   wait    p99    late    last\n" in plain(made, 80)
+    assert "GPU   wire   wait    late    last\n" in plain(made, 40)
+
+
+def test_sections_are_short() -> None:
+    text = plain(speculative_two_gpus())
+
+    for title, most in (("Gaps (", 12), ("Launching (", 4), ("Communication", 10), ("Layers", 4)):
+        section, _, _ = text[text.index(f"\n{title}") + 1 :].partition("\n\n")
+        assert len(section.splitlines()) <= most
 
 
 def test_short_rounds_are_in_microseconds() -> None:

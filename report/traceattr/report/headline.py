@@ -55,7 +55,7 @@ def graph_sentence(analysis: Analysis) -> str:
 
 
 def notices_below(analysis: Analysis) -> tuple[Notice, ...]:
-    """Return the notices that neither the first lines nor the section on rounds say already."""
+    """Return the notices that neither the first lines nor the sections say already."""
     return tuple(notice for notice in analysis.warnings if notice.code not in _SAID_ABOVE)
 
 
@@ -69,7 +69,15 @@ def simulated_sentence(analysis: Analysis) -> str | None:
 
 
 _SAID_ABOVE = frozenset(
-    {"graph-mode", "graph-work-missing", "simulated", "no-rounds", "window-cut"}
+    {
+        "graph-mode",
+        "graph-work-missing",
+        "layers-differ",
+        "no-rounds",
+        "simulated",
+        "wait-unknown",
+        "window-cut",
+    }
 )
 _PER_NODE = "nsys profile --cuda-graph-trace=node"
 

@@ -1,9 +1,10 @@
 """How an analysis is written as JSON: one stable document for machines."""
 
 import json
+import operator
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from typing import Any
+from typing import Any, SupportsIndex
 
 from traceattr.attribution.analysis import (
     Analysis,
@@ -14,9 +15,13 @@ from traceattr.attribution.analysis import (
     RoundsSummary,
     Spread,
 )
+from traceattr.attribution.gap_figures import GpuGaps
 from traceattr.attribution.groups import group_of
+from traceattr.attribution.layers import Layers
 from traceattr.report.grouped import groups_of, hides_work
 from traceattr.report.headline import headline
+from traceattr.report.json_gaps import gap_entries
+from traceattr.report.json_ranks import NO_SPREAD, communication_entry, rank_group_entry
 from traceattr.report.unclassified import unclassified_kernels
 from traceattr.rules.categories import GRAPH
 
@@ -31,17 +36,12 @@ MOST_KERNELS = 50
 
 NOT_ANALYSED = (
     Notice(
-        "wait-not-analysed",
-        "Time on the wire and time waiting for other ranks are not told apart by this version: "
-        "communication.wire_ns and communication.wait_ns are null.",
-    ),
-    Notice(
         "roofline-not-analysed",
         "There is no prediction in this version: roofline, bound_ns, expected_ns and bound_ratio "
         "are null.",
     ),
 )
-"""Why parts of the document are null; left out where the analysis gives a reason itself."""
+"""What this version does not look at; left out where the analysis gives a reason itself."""
 
 GRAPH_KINDS = ("draft", "verify", "draft_extend", "decode")
 """Kinds of graph that a round replays."""
@@ -55,8 +55,13 @@ def render_json(analysis: Analysis) -> str:
 
 
 def dumped(value: object) -> str:
-    """Return any value of this package's documents as text."""
-    return json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    """Return any value of this package's documents as text; integers of arrays are integers."""
+    text = json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False, default=_integer)
+    return f"{text}\n"
+
+
+def _integer(number: SupportsIndex) -> int:
+    return operator.index(number)
 
 
 def document(analysis: Analysis) -> Json:
@@ -70,7 +75,8 @@ def document(analysis: Analysis) -> Json:
         "gpus": [asdict(gpu) for gpu in analysis.gpus],
         "window": {**asdict(analysis.window), "wall_ns": analysis.window.wall_ns},
         "rounds": _rounds(analysis.rounds),
-        "per_gpu": [_gpu(time) for time in analysis.per_gpu],
+        "per_gpu": [_gpu(time, analysis) for time in analysis.per_gpu],
+        "rank_groups": [rank_group_entry(group) for group in analysis.ranks],
         "roofline": None,
         "kernel_names": len(analysis.kernels),
         "kernels": kernel_entries(analysis.kernels[:MOST_KERNELS]),
@@ -85,19 +91,30 @@ def kernel_entries(kernels: Iterable[KernelTime]) -> list[Json]:
 
 
 def _warnings(analysis: Analysis) -> Iterator[Notice]:
+    """Yield the notices of the analysis, and why other parts of the document are null."""
     yield from analysis.warnings
     given = {notice.code for notice in analysis.warnings}
-    yield from (notice for notice in NOT_ANALYSED if notice.code not in given)
+    reasons = (*NOT_ANALYSED, *_unknown_parts(analysis))
+    yield from (notice for notice in reasons if notice.code not in given)
+
+
+def _unknown_parts(analysis: Analysis) -> Iterator[Notice]:
+    if any(not gaps.knows_os_calls for gaps in analysis.gaps):
+        text = "Operating-system calls were not looked at: os_ns is null, their time is python_ns."
+        yield Notice("os-calls-unknown", text)
+    for reason in dict.fromkeys(group.reason for group in analysis.ranks if group.reason):
+        yield Notice("wait-unknown", f"wire_ns and wait_ns are null: {reason}.")
+    for reason in dict.fromkeys(layers.reason for layers in analysis.layers if layers.reason):
+        yield Notice("layers-unknown", f"Figures of layers are null: {reason}.")
 
 
 def _rounds(rounds: RoundsSummary) -> Json:
-    """Return the rounds; sums over arrays may be numbers that `json` does not know."""
     replays = dict(rounds.replays_per_round)
     return {
         "kind": rounds.kind,
         "why": rounds.why,
-        "count": int(rounds.count) if rounds.kind != "none" else None,
-        "prefills": int(rounds.prefills),
+        "count": rounds.count if rounds.kind != "none" else None,
+        "prefills": rounds.prefills,
         "wall_ns": _spread(rounds.wall),
         "replays_per_round": {kind: replays.get(kind) for kind in GRAPH_KINDS},
         "graphs": [asdict(family) for family in rounds.graphs],
@@ -108,10 +125,12 @@ def _rounds(rounds: RoundsSummary) -> Json:
 
 def _spread(spread: Spread | None) -> Json:
     """Return the order statistics, all null where there are none."""
-    return asdict(spread) if spread else dict.fromkeys(("median", "p99", "mean", "min", "max"))
+    return asdict(spread) if spread else NO_SPREAD
 
 
-def _gpu(time: GpuTime) -> Json:
+def _gpu(time: GpuTime, analysis: Analysis) -> Json:
+    gaps: GpuGaps | None = next((one for one in analysis.gaps if one.gpu == time.gpu), None)
+    layers: Layers | None = next((one for one in analysis.layers if one.gpu == time.gpu), None)
     return {
         "gpu": time.gpu,
         "wall_ns": time.wall_ns,
@@ -122,9 +141,17 @@ def _gpu(time: GpuTime) -> Json:
         "categories": list(_categories(time)),
         "phases": list(_phases(time)),
         "groups": list(_groups(time)),
-        "gaps": [],
-        "communication": {"wire_ns": None, "wait_ns": None},
+        **gap_entries(gaps),
+        "communication": communication_entry(time.gpu, analysis.ranks),
+        "layers": _layers(layers) if layers else None,
     }
+
+
+def _layers(layers: Layers) -> Json:
+    entry = asdict(layers)
+    del entry["gpu"]
+    costs = ("attention_layer_ns", "recurrent_layer_ns")
+    return {**entry, **{cost: entry[cost] or NO_SPREAD for cost in costs}}
 
 
 def _categories(time: GpuTime) -> Iterator[Json]:

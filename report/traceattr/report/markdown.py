@@ -21,6 +21,8 @@ from traceattr.report.kernel_figures import (
 )
 from traceattr.report.layout import Columns, full_layout, layouts, legend
 from traceattr.report.markdown_blocks import details, markdown_table
+from traceattr.report.markdown_gaps import gaps_details, gaps_section
+from traceattr.report.markdown_ranks import layers_section, ranks_details, ranks_section
 from traceattr.report.markdown_rounds import graphs_section, rounds_section
 from traceattr.report.names import cut, label_names
 from traceattr.report.provenance import diagnostic_text, provenance, provenance_line
@@ -32,9 +34,15 @@ MOST_CHARACTERS = 60_000
 """Length of a whole report; GitHub refuses comments from 65,536 characters on."""
 
 MOST_KERNELS = 100
-MOST_UNCLASSIFIED = 5
+MOST_UNCLASSIFIED = 3
 MOST_NOTICES = 10
 """Kernels in the collapsed list, unclassified names above it, and warnings."""
+
+MOST_LINES = 59
+"""Lines above the first collapsed list; of warnings there are as many as that allows."""
+
+_LINES_BELOW = 4
+"""Lines around the warnings: an empty one on either side, provenance, an empty one."""
 
 LONGEST_NOTICE = 500
 """Characters of a warning, as nsys may quote whole logs."""
@@ -84,6 +92,13 @@ def _named_table(
 
 
 def _above_the_fold(analysis: Analysis) -> Iterator[str]:
+    figures = "\n".join(_figures(analysis))
+    yield figures
+    yield from _notices(analysis, MOST_LINES - figures.count("\n") - _LINES_BELOW)
+    yield f"<sub>{markdown_text(provenance_line(analysis))}</sub>\n"
+
+
+def _figures(analysis: Analysis) -> Iterator[str]:
     yield f"**{headline(analysis)}**\n"
     if (simulated := simulated_sentence(analysis)) is not None:
         yield f"> **{markdown_text(simulated)}**\n"
@@ -93,13 +108,14 @@ def _above_the_fold(analysis: Analysis) -> Iterator[str]:
         columns = layouts(analysis)[0]
         yield _breakdown([*lines, *total_lines(analysis)], columns)
         yield f"{legend(analysis, columns)}\n"
+    yield from gaps_section(analysis)
     yield from rounds_section(analysis)
+    yield from ranks_section(analysis)
+    yield from layers_section(analysis)
     yield f"{unclassified_sentence(analysis)}\n"
     unclassified = unclassified_kernels(analysis)
     if unclassified:
         yield kernel_table(unclassified[:MOST_UNCLASSIFIED])
-    yield from _notices(analysis)
-    yield f"<sub>{markdown_text(provenance_line(analysis))}</sub>\n"
 
 
 def _breakdown(lines: Iterable[Line], columns: Columns) -> str:
@@ -113,14 +129,15 @@ def _breakdown_row(line: Line, columns: Columns) -> tuple[str, ...]:
     return name, *(markdown_text(column.cell(line)) for column in columns)
 
 
-def _notices(analysis: Analysis) -> Iterator[str]:
+def _notices(analysis: Analysis, lines: int) -> Iterator[str]:
+    """Yield as many warnings as fit into some lines, at least one."""
     texts = [notice.text for notice in notices_below(analysis)]
     texts += [f"nsys {diagnostic_text(diagnostic)}" for diagnostic in analysis.trace.diagnostics]
-    for text in texts[:MOST_NOTICES]:
+    shown = min(MOST_NOTICES, len(texts) if len(texts) <= lines else max(lines - 1, 1))
+    for text in texts[:shown]:
         yield f"- {markdown_sentence(cut(text, LONGEST_NOTICE))}"
-    if len(texts) > MOST_NOTICES:
-        more = counted(len(texts) - MOST_NOTICES, "more warning")
-        yield f"- {more}: `traceattr report --format json`"
+    if (more := len(texts) - shown) > 0:
+        yield f"- {counted(more, 'more warning')}: `traceattr report --format json`"
     if texts:
         yield ""
 
@@ -148,6 +165,8 @@ def _last_details(analysis: Analysis) -> Iterator[str]:
         columns = full_layout(analysis)
         text = f"{legend(analysis, columns)} {_METHOD}\n"
         yield from details("Categories", (_breakdown(lines, columns), text))
+    yield from gaps_details(analysis)
+    yield from ranks_details(analysis)
     yield from graphs_section(analysis)
     pairs = ((markdown_text(label), markdown_text(text)) for label, text in provenance(analysis))
     yield from details("Provenance", [markdown_table(("", ""), "ll", pairs)])

@@ -13,7 +13,9 @@ from traceattr.report.headline import graph_sentence, headline, notices_below, s
 from traceattr.report.kernel_figures import kernels_title
 from traceattr.report.provenance import diagnostic_text, provenance
 from traceattr.report.terminal_breakdown import breakdown_section
+from traceattr.report.terminal_gaps import gaps_section
 from traceattr.report.terminal_kernels import kernel_table
+from traceattr.report.terminal_ranks import layers_section, ranks_section
 from traceattr.report.terminal_rounds import rounds_section
 from traceattr.report.unclassified import unclassified_kernels, unclassified_sentence
 
@@ -74,7 +76,10 @@ def _provenance_section(analysis: Analysis, _width: int) -> Iterator[RenderableT
 SECTIONS: tuple[Section, ...] = (
     _first_lines,
     breakdown_section,
+    gaps_section,
     rounds_section,
+    ranks_section,
+    layers_section,
     _unclassified_section,
     _kernels_section,
     _notices_section,

@@ -1,0 +1,106 @@
+"""How gaps and what launching costs are shown in a terminal."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+
+from traceattr.attribution.analysis import Analysis
+from traceattr.attribution.gap_figures import Cause
+from traceattr.report.console import (
+    GUTTER,
+    add_column,
+    fact_grid,
+    heading,
+    ruled_table,
+    used_width,
+)
+from traceattr.report.gaps_text import (
+    GapRow,
+    gap_facts,
+    gap_rows,
+    gap_titles,
+    gaps_title,
+    host_parts,
+)
+from traceattr.report.launch_text import LAUNCH_TITLES, launch_rows, launch_title
+
+HOST = "host, %"
+
+MOST_SEAMS = 5
+"""Seams in the list; the others are one line."""
+
+_CHOICES = ((0, 1, 2, 3, 4), (0, 2, 3, 4), (0, 2, 4), (0, 2))
+"""Which of `gap_titles` stand before what the host was doing."""
+
+_ROOM, _LEAST_ROOM = 24, 14
+"""Columns in which two causes fit, and in which any one does."""
+
+
+def gaps_section(analysis: Analysis, width: int) -> Iterator[RenderableType]:
+    """Yield the idle time by what it joins, and what the host was doing."""
+    rows, facts = gap_rows(analysis, MOST_SEAMS), gap_facts(analysis)
+    if not rows and not facts:
+        return
+    yield heading(gaps_title(analysis))
+    if rows:
+        yield _gap_table(gap_titles(analysis), rows, width)
+    yield fact_grid(facts)
+    yield ""
+    yield from _launches(analysis, width)
+
+
+def _gap_table(titles: Sequence[str], rows: Sequence[GapRow], width: int) -> Table:
+    kept, room = _fitting([titles, *(row.cells for row in rows)], width)
+    table = ruled_table()
+    for column in kept:
+        add_column(table, titles[column], "right" if column else "left")
+    if room >= _LEAST_ROOM:
+        add_column(table, HOST, "left")
+    for row in rows:
+        host = [_host(row.cause, room)] if room >= _LEAST_ROOM else []
+        table.add_row(*(row.cells[column] for column in kept), *host)
+    return table
+
+
+def _fitting(cells: Sequence[Sequence[str]], width: int) -> tuple[tuple[int, ...], int]:
+    """Return the columns of the first choice that leaves enough room, and that room."""
+    for kept in _CHOICES:
+        room = width - used_width([[row[column] for column in kept] for row in cells])
+        if room >= _ROOM:
+            break
+    return kept, room
+
+
+def _host(cause: Cause, room: int) -> str:
+    """Return the largest parts that fit."""
+    text = ""
+    for name, percent in host_parts(cause):
+        longer = f"{text}, {name} {percent}" if text else f"{name} {percent}"
+        if len(longer) > room:
+            break
+        text = longer
+    return text
+
+
+def _launches(analysis: Analysis, width: int) -> Iterator[RenderableType]:
+    """Yield what launching costs: a line for each kind of round, or a column where it is narrow."""
+    rows = launch_rows(analysis)
+    if not rows:
+        return
+    yield heading(launch_title(analysis))
+    cells = [LAUNCH_TITLES, *rows]
+    if used_width(cells) - GUTTER > width:
+        cells = list(zip(*cells, strict=True))
+    yield _table(cells)
+    yield ""
+
+
+def _table(cells: Sequence[Sequence[str]]) -> Table:
+    titles, *rows = cells
+    table = ruled_table()
+    for column, title in enumerate(titles):
+        add_column(table, title, "right" if column else "left")
+    for row in rows:
+        table.add_row(*row)
+    return table
