@@ -134,7 +134,7 @@ def _about_categories(per_gpu: tuple[GpuTime, ...]) -> Iterator[Notice]:
 
 def _about_layers(layers: tuple[Layers, ...]) -> Iterator[Notice]:
     for text in dict.fromkeys(found.notice for found in layers if found.notice):
-        yield Notice("layers-differ", f"{text}.")
+        yield Notice("layers-differ", text)
 
 
 def _about_collectives(ranks: tuple[RankGroup, ...]) -> Iterator[Notice]:
