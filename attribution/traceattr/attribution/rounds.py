@@ -66,20 +66,21 @@ def find_rounds(
     of_operation = np.where((at >= 0) & (position <= np.append(last, -1)[at]), at, NO_ROUND)
     return Rounds(
         kind=tuple(round_kinds),
-        start_ns=timeline.start_ns[_next_forward(timeline, first)],
+        start_ns=timeline.start_ns[_first_forward(timeline, first, last)],
         end_ns=_latest_end(timeline, of_operation, count),
         of_piece=of_piece,
         of_operation=of_operation,
     )
 
 
-def _next_forward(timeline: Timeline, positions: Ids) -> Ids:
-    """Return the first operations on the forward stream at or after some positions.
+def _first_forward(timeline: Timeline, first: Ids, last: Ids) -> Ids:
+    """Return the first operation of each round on the forward stream, else the first of all.
 
     Other streams prepare the next batch while a round still runs.
     """
-    forward = np.flatnonzero(timeline.is_forward)
-    return forward[np.searchsorted(forward, positions)]
+    forward = np.append(np.flatnonzero(timeline.is_forward), len(timeline.start_ns))
+    found = forward[np.searchsorted(forward, first)]
+    return np.where(found <= last, found, first)
 
 
 def _group(kinds: tuple[PieceKind, ...]) -> tuple[Ids, list[RoundKind]]:
