@@ -15,3 +15,15 @@ class RuleError(TraceattrError):
 
 class OptionError(TraceattrError):
     """A command-line value parses but makes no sense for this trace."""
+
+
+class HardwareError(TraceattrError):
+    """A GPU is unknown, or a file of GPUs is malformed."""
+
+
+class ModelError(TraceattrError):
+    """A model's configuration is unknown, incomplete or contradictory."""
+
+
+class DeploymentError(TraceattrError):
+    """A deployment is malformed or does not fit the model."""

@@ -1,0 +1,204 @@
+"""Which modules of a checkpoint are quantised, and how."""
+
+import re
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from typing import Any
+
+from traceattr.errors import ModelError
+from traceattr.roofline.facts import Formats, module_pattern
+from traceattr.roofline.fields import Fields
+
+_METHODS = ("awq", "compressed-tensors", "fp8", "gptq", "modelopt", "mxfp4")
+_MODELOPT = {
+    "FP8": "fp8",
+    "FP8_PB_WO": "fp8_block",
+    "FP8_PER_CHANNEL_PER_TOKEN": "fp8_channel",
+    "NVFP4": "nvfp4",
+    "W4A16_NVFP4": "nvfp4_w4a16",
+}
+Read = tuple[Formats, str | None]
+
+
+def read_quantization(
+    top: Fields, dtype: str, quant_config: Mapping[str, Any] | None = None
+) -> Read:
+    """Return the formats of the modules and the cache format that the checkpoint asks for.
+
+    Args:
+        top: The whole ``config.json``.
+        dtype: Format of what is not quantised.
+        quant_config: The ``hf_quant_config.json`` beside it, which only ModelOpt writes.
+
+    Raises:
+        ModelError: When the method or one of its settings is unknown.
+    """
+    if not top.has("quantization_config"):
+        if quant_config is None:
+            return Formats(dtype, dtype), None
+        document = Fields(quant_config, f"hf_quant_config.json beside {top.file}", ModelError)
+        return _modelopt(document.table("quantization"), dtype)
+    table = top.table("quantization_config")
+    method = table.text("quant_method")
+    if method.startswith("modelopt"):
+        return _modelopt(table, dtype)
+    readers = {
+        "awq": _awq,
+        "compressed-tensors": _compressed_tensors,
+        "fp8": _fp8,
+        "gptq": _gptq,
+        "mxfp4": _mxfp4,
+    }
+    if method not in readers:
+        raise table.wrong("quant_method", f"one of {', '.join(_METHODS)}")
+    return readers[method](table, dtype)
+
+
+def _fp8(table: Fields, dtype: str) -> Read:
+    if not table.has("weight_block_size"):
+        return Formats(dtype, "fp8", _unquantised(table, dtype)), None
+    if table.wholes("weight_block_size") != (128, 128):
+        raise table.wrong("weight_block_size", "[128, 128]")
+    return Formats(dtype, "fp8_block", _unquantised(table, dtype)), None
+
+
+def _awq(table: Fields, dtype: str) -> Read:
+    _require(table, "bits", 4)
+    _require(table, "zero_point", True)
+    entry = _grouped("int4_awq", table.whole("group_size"))
+    return Formats(dtype, entry, _unquantised(table, dtype), quantises_mtp=False), None
+
+
+def _gptq(table: Fields, dtype: str) -> Read:
+    if table.whole("bits") not in (4, 8):
+        raise table.wrong("bits", "4 or 8")
+    base = "int4_gptq" if table.flag("sym") else "int4_awq"
+    size = table.values.get("group_size")
+    if table.whole("bits") == 8:
+        entry = "int8_w8a16"
+    elif size == -1:
+        raise table.wrong("group_size", "a positive number of inputs")
+    else:
+        entry = _grouped(base, table.whole("group_size"))
+    return Formats(dtype, entry, _unquantised(table, dtype), quantises_mtp=False), None
+
+
+def _mxfp4(table: Fields, dtype: str) -> Read:
+    return Formats(dtype, "mxfp4", _unquantised(table, dtype)), None
+
+
+def _modelopt(table: Fields, dtype: str) -> Read:
+    """Read ModelOpt's settings; SGLang serves the draft layers of its NVFP4 files in bf16."""
+    algorithm = table.text("quant_algo")
+    kv_format = _modelopt_kv(table)
+    if algorithm == "MIXED_PRECISION":
+        return Formats(dtype, dtype, _merged(_by_module(table)), quantises_mtp=False), kv_format
+    if algorithm not in _MODELOPT:
+        raise table.wrong("quant_algo", f"one of {', '.join((*_MODELOPT, 'MIXED_PRECISION'))}")
+    entry = _modelopt_format(table, algorithm)
+    listed = _unquantised(table, dtype)
+    return Formats(dtype, entry, listed, quantises_mtp="nvfp4" not in entry), kv_format
+
+
+def _modelopt_kv(table: Fields) -> str | None:
+    if table.has("kv_cache_quant_algo"):
+        if table.text("kv_cache_quant_algo") != "FP8":
+            raise table.wrong("kv_cache_quant_algo", "FP8 or null")
+        return "fp8"
+    return "fp8" if table.has("kv_cache_scheme") else None
+
+
+def _by_module(table: Fields) -> Iterable[tuple[str, str]]:
+    """Yield pattern and format of each module, from a table by name or a list of entries."""
+    if table.has("_by_module"):
+        entries = [
+            Fields(entry, table.file, table.error, f"{table.path}_by_module.")
+            for entry in table.values["_by_module"]
+        ]
+        named = [(entry.text("module"), entry, "algo") for entry in entries]
+    else:
+        layers = table.table("quantized_layers")
+        named = [(name, layers.table(name), "quant_algo") for name in layers.values]
+    for name, entry, key in named:
+        if entry.text(key) not in _MODELOPT:
+            raise entry.wrong(key, f"one of {', '.join(_MODELOPT)}")
+        yield module_pattern(name), _modelopt_format(entry, entry.text(key))
+
+
+def _modelopt_format(table: Fields, algorithm: str) -> str:
+    entry = _MODELOPT[algorithm]
+    if "nvfp4" in entry and table.has("group_size"):
+        _require(table, "group_size", 16)
+    return entry
+
+
+def _compressed_tensors(table: Fields, dtype: str) -> Read:
+    groups = table.table("config_groups")
+    listed, linear = list(_unquantised(table, dtype)), dtype
+    for name in groups.values:
+        group = groups.table(name)
+        entry = _group_format(group)
+        for target in group.texts("targets"):
+            if target == "Linear":
+                linear = entry
+            else:
+                listed.append((module_pattern(target), entry))
+    kv_format = "fp8" if table.has("kv_cache_scheme") else None
+    return Formats(dtype, linear, _merged(listed)), kv_format
+
+
+def _group_format(group: Fields) -> str:
+    """Return the format of one scheme: bits, type, and how many values share a scale."""
+    weights = group.table("weights")
+    kind, bits, strategy = weights.text("type"), weights.whole("num_bits"), weights.text("strategy")
+    has_activations = group.has("input_activations")
+    match kind, bits, strategy:
+        case "float", 8, "tensor":
+            return "fp8"
+        case "float", 8, "channel":
+            return "fp8_channel"
+        case "float", 8, "block":
+            return "fp8_block"
+        case "int", 8, "channel":
+            return "int8" if has_activations else "int8_w8a16"
+        case "int", 4, "group":
+            base = "int4_gptq" if weights.flag("symmetric") else "int4_awq"
+            return _grouped(base, weights.whole("group_size"))
+        case "float", 4, "tensor_group" | "group":
+            _require(weights, "group_size", 16)
+            return "nvfp4" if has_activations else "nvfp4_w4a16"
+    what = f"{kind} weights of {bits} bits per {strategy} in '{weights.path}' are unknown"
+    expected = "float 8 or 4, int 8 per channel, int 4 per group"
+    raise ModelError(f"{weights.file}: {what} (expected {expected})")
+
+
+def _unquantised(table: Fields, dtype: str) -> tuple[tuple[str, str], ...]:
+    """Return what a checkpoint leaves alone, under any of the names for that list."""
+    keys = ("modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules")
+    names = [name for key in keys if table.has(key) for name in table.texts(key)]
+    return _merged((module_pattern(name), dtype) for name in names)
+
+
+def _merged(listed: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return the list with neighbours of one format in one pattern, which is faster to search."""
+    merged = []
+    for entry, group in groupby(listed, key=lambda item: item[1]):
+        pattern = "|".join(f"(?:{pattern})" for pattern, _ in group)
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            what = f"a list of modules holds a bad regular expression: {error}"
+            raise ModelError(f"quantization_config: {what} (expected names or re:...)") from error
+        merged.append((pattern, entry))
+    return tuple(merged)
+
+
+def _grouped(base: str, size: int) -> str:
+    return base if size == 128 else f"{base}_g{size}"
+
+
+def _require(table: Fields, key: str, expected: object) -> None:
+    if key not in table.values or table.values[key] != expected:
+        if not table.has(key):
+            raise ModelError(f"{table.file}: field '{table.path}{key}' is missing")
+        raise table.wrong(key, repr(expected))
