@@ -51,7 +51,7 @@ def gaps(
     from traceattr.attribution.gap_analysis import GapChoice
     from traceattr.report.gaps import render_gaps
 
-    check_output(output, force=force)
+    check_output(output, force=force, inputs=(trace, rules))
     choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
     wanted = GapChoice(top=top, min_ns=round(min_us * 1000))
     report = load_gaps(trace, rules, choice, wanted)

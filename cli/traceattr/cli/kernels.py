@@ -39,7 +39,7 @@ def kernels(
     """
     from traceattr.report.kernels import render_kernels
 
-    check_output(output, force=force)
+    check_output(output, force=force, inputs=(trace, rules))
     choice = choose(window=window, rounds=rounds, graph_kinds=None)
     analysis = load_analysis(trace, rules, choice)
     if unclassified:

@@ -34,7 +34,7 @@ def report(
 
     Example: traceattr report trace.sqlite --format markdown -o report.md
     """
-    check_output(output, force=force)
+    check_output(output, force=force, inputs=(trace, rules))
     choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
     analysis = load_analysis(trace, rules, choice)
     text = render(analysis, format_, width=width(output), color=use_color(output))

@@ -1,0 +1,166 @@
+"""Where the command line writes, and what it never overwrites."""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from tests.loading import PID
+from traceattr.cli import app
+from traces.export_writer import ExportWriter
+
+COMMANDS = ("report", "kernels", "gaps")
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    path = tmp_path / "trace.sqlite"
+    with ExportWriter(path) as export:
+        export.kernel("a", 1_000, 2_000, pid=PID)
+        export.kernel("b", 3_000, 4_000, pid=PID)
+    return path
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def shell(line: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run a line of shell in which ``"$@"`` is traceattr with these arguments."""
+    command = [sys.executable, "-m", "traceattr", *map(str, arguments)]
+    return subprocess.run(
+        ["sh", "-c", line, "sh", *command], capture_output=True, text=True, check=False
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("name", ["trace.sqlite", "hard", "soft"])
+def test_a_trace_is_not_overwritten_by_any_of_its_names(
+    command: str, name: str, trace: Path
+) -> None:
+    (trace.parent / "hard").hardlink_to(trace)
+    (trace.parent / "soft").symlink_to(trace)
+    before = trace.read_bytes()
+
+    result = run(command, trace, "-o", trace.parent / name, "--force")
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"error: {trace.parent / name}: is the same file as the input {trace};"
+        " name another output file\n"
+    )
+    assert trace.read_bytes() == before
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("suffix", ["-wal", "-shm"])
+@pytest.mark.parametrize("exists", [False, True])
+def test_what_sqlite_keeps_beside_a_trace_is_not_overwritten(
+    command: str, suffix: str, exists: bool, trace: Path
+) -> None:
+    soft, beside = trace.parent / "soft", Path(f"{trace}{suffix}")
+    soft.symlink_to(trace)
+    if exists:
+        beside.write_text("", encoding="utf-8")
+
+    result = run(command, soft, "-o", beside, "--force")
+
+    assert result.exit_code == 2
+    assert f"is SQLite's {suffix} file of the input {soft}" in result.stderr
+    assert beside.exists() is exists
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_rules_are_not_overwritten(command: str, trace: Path) -> None:
+    rules = trace.parent / "mine.toml"
+    rules.write_text("", encoding="utf-8")
+
+    result = run(command, trace, "--rules", rules, "-o", rules, "--force")
+
+    assert result.exit_code == 2
+    assert "is the same file as the input" in result.stderr
+    assert rules.read_text(encoding="utf-8") == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_pipe_is_written_to_and_stays_a_pipe(command: str, trace: Path) -> None:
+    pipe = trace.parent / "pipe"
+    os.mkfifo(pipe)
+    received: list[str] = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text(encoding="utf-8")))
+    reader.start()
+
+    result = run(command, trace, "-o", pipe, "--format", "json")
+    reader.join()
+
+    assert result.exit_code == 0
+    assert received == [run(command, trace, "--format", "json").stdout]
+    assert pipe.is_fifo()
+
+
+def test_an_open_file_is_written_at_its_end(trace: Path) -> None:
+    target = trace.parent / "log"
+
+    result = shell(
+        f"echo first > '{target}'; \"$@\" >> '{target}'", "kernels", trace, "-o", "/dev/stdout"
+    )
+
+    assert (result.returncode, result.stderr) == (0, "Wrote /dev/stdout\n")
+    first, *rest = target.read_text(encoding="utf-8").splitlines(keepends=True)
+    assert (first, "".join(rest)) == ("first\n", run("kernels", trace).stdout)
+
+
+def test_a_symbolic_link_stays_one_and_its_target_is_written(trace: Path) -> None:
+    folder = trace.parent / "folder"
+    folder.mkdir()
+    link, target = trace.parent / "link", folder / "target"
+    link.symlink_to(target)
+
+    assert run("kernels", trace, "-o", link).exit_code == 0
+    first = target.read_text(encoding="utf-8")
+    refused = run("kernels", trace, "-o", link)
+    assert run("report", trace, "-o", link, "--force").exit_code == 0
+
+    assert refused.stderr == f"error: {link}: exists; overwrite it with --force\n"
+    assert link.readlink() == target
+    assert target.read_text(encoding="utf-8") != first
+    assert [each.name for each in folder.iterdir()] == ["target"]
+
+
+def test_a_link_to_itself_is_refused(trace: Path) -> None:
+    link = trace.parent / "link"
+    link.symlink_to(link)
+
+    result = run("kernels", trace, "-o", link)
+
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "leads nowhere" in result.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_full_disk_behind_standard_output_is_one_line(command: str, trace: Path) -> None:
+    result = shell('"$@" > /dev/full', command, trace)
+
+    assert result.returncode == 2
+    assert result.stderr == "error: standard output: cannot be written (No space left on device)\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_closed_standard_output_is_one_line(command: str, trace: Path) -> None:
+    result = shell('"$@" >&-', command, trace)
+
+    assert result.returncode == 2
+    assert result.stderr == "error: standard output is closed; name a file to write with -o FILE\n"
+
+
+def test_a_closed_standard_output_does_not_matter_to_a_file(trace: Path) -> None:
+    target = trace.parent / "report.txt"
+
+    result = shell('"$@" >&-', "report", trace, "-o", target)
+
+    assert (result.returncode, result.stderr) == (0, f"Wrote {target}\n")
