@@ -1,10 +1,17 @@
 """What graphs are for, on hand-made servers."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.decoding import ATTENTION, GEMM, opened
+from traceattr.attribution.choice import Choice
+from traceattr.attribution.kinds import PieceKind
+from traceattr.attribution.survey import survey
+from traceattr.errors import OptionError
+from traceattr.ingest.trace import open_trace
+from traceattr.rules.rule_set import load_rules
 from traces.export_writer import ExportWriter
 
 PID = 101
@@ -32,10 +39,15 @@ class Tape:
         for name in names:
             self._run(name, None, 0)
 
-    def replay(self, graph: int, layers: int, passes: int = 1) -> None:
+    def replay(self, graph: int, layers: int, passes: int = 1, skip: int = 0) -> None:
+        """Replay a model, without its first operations where the capture begins in the middle."""
+        self.replay_of(
+            graph, *([EMBEDDING, *([NORM, GEMM, ATTENTION, GEMM] * layers)] * passes)[skip:]
+        )
+
+    def replay_of(self, graph: int, *names: str) -> None:
         self._time += 100_000
         self._correlation += 1
-        names = [EMBEDDING, *([NORM, GEMM, ATTENTION, GEMM] * layers)] * passes
         for node, name in enumerate(names, start=1):
             self._run(name, graph, node)
 
@@ -169,3 +181,110 @@ def test_a_graph_that_is_seldom_replayed_is_no_draft(path: Path) -> None:
 
     assert kinds(path) == {2: ("decode", "high"), 9: ("other", "low")}
     assert rounds(path) == ["decode"] * 8
+
+
+def test_a_prefill_cut_into_graphs_is_one_prefill_however_long_its_pieces(path: Path) -> None:
+    """The pieces are longer than a decode step, and attention runs between them."""
+    with ExportWriter(path) as export:
+        tape = Tape(export)
+        for _ in range(2):
+            for _ in range(3):
+                tape.replay(2, layers=6)
+                tape.eager(ARGMAX)
+            for piece in range(7):
+                if piece:
+                    tape.eager(ATTENTION)
+                tape.replay_of(20 + piece, EMBEDDING, *[NORM, GEMM] * 20)
+            tape.eager(ARGMAX)
+
+    found = kinds(path)
+    assert {found[graph][0] for graph in range(20, 27)} == {"prefill_piece"}
+    assert found[2] == ("decode", "high")
+    assert rounds(path) == [*["decode"] * 3, "prefill"] * 2
+
+
+def test_a_draft_and_an_extension_of_the_same_make_up_are_told_apart(path: Path) -> None:
+    """Two draft steps: one pass drafts, one pass extends."""
+    with ExportWriter(path) as export:
+        tape = Tape(export)
+        for _ in range(4):
+            tape.replay(1, layers=1)
+            tape.eager(TREE)
+            tape.replay(2, layers=16)
+            tape.eager(ARGMAX, VERIFY)
+            tape.replay(3, layers=1)
+
+    found = kinds(path)
+    assert [found[graph][0] for graph in (1, 2, 3)] == ["draft", "verify", "draft_extend"]
+    assert rounds(path) == ["speculative"] * 4
+
+
+def test_a_shallow_pass_before_a_prefill_belongs_to_it(path: Path) -> None:
+    """A vision encoder, with and without speculation."""
+    encoder = [NORM, GEMM, ATTENTION, GEMM] * 3
+    prefill = [EMBEDDING, *[NORM, GEMM, ATTENTION, GEMM] * 16]
+    for number, speculates in enumerate((True, False)):
+        trace = path.with_name(f"{number}.sqlite")
+        with ExportWriter(trace) as export:
+            tape = Tape(export)
+            for at in range(6):
+                if at == 3:
+                    tape.eager(*encoder)
+                    tape.eager(*prefill)
+                    tape.eager(ARGMAX)
+                if speculates:
+                    tape.replay(1, layers=1, passes=2)
+                    tape.eager(TREE)
+                tape.replay(2, layers=16)
+                tape.eager(ARGMAX, *[VERIFY] * speculates)
+                if speculates:
+                    tape.replay(3, layers=1)
+
+        [account] = opened(trace).accounts
+        eager = [
+            str(kind)
+            for kind, replay in zip(account.kinds.of_piece, account.pieces.replay, strict=True)
+            if replay < 0
+        ]
+        assert eager == ["prefill", "prefill"]
+
+
+def test_a_round_that_the_capture_began_in_the_middle_of_is_partial(path: Path) -> None:
+    with ExportWriter(path) as export:
+        tape = Tape(export)
+        for at in range(4):
+            tape.replay(1, layers=1, passes=2, skip=0 if at else 4)
+            tape.eager(TREE)
+            tape.replay(2, layers=16)
+            tape.eager(ARGMAX, VERIFY)
+            tape.replay(3, layers=1)
+
+    assert rounds(path) == ["partial", *["speculative"] * 3]
+
+
+def test_an_extension_at_the_begin_of_the_capture_is_no_part_of_the_first_round(
+    path: Path,
+) -> None:
+    with ExportWriter(path) as export:
+        tape = Tape(export)
+        tape.replay(3, layers=1)
+        for _ in range(3):
+            tape.replay(1, layers=1, passes=2)
+            tape.eager(TREE)
+            tape.replay(2, layers=16)
+            tape.eager(ARGMAX, VERIFY)
+            tape.replay(3, layers=1)
+
+    assert rounds(path) == ["partial", *["speculative"] * 3]
+
+
+def test_a_given_kind_for_a_graph_that_does_not_exist_is_refused(path: Path) -> None:
+    with ExportWriter(path) as export:
+        tape = Tape(export)
+        for _ in range(4):
+            tape.replay(2, layers=16)
+
+    message = "--graph-kind 99: no graph 99 in this trace (its graphs: 2)"
+    choice = Choice(graph_kinds={99: PieceKind.DRAFT})
+    with open_trace(path) as trace, pytest.raises(OptionError, match=re.escape(message)):
+        survey(trace, load_rules(), choice)

@@ -1,5 +1,7 @@
 """What a report warns of."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,21 @@ def test_launches_and_work_that_do_not_meet_are_counted(path: Path) -> None:
 
     assert found["work-without-launch"].startswith("1 of 1 kernels have no launching call")
     assert found["launches-without-work"].startswith("1 of 1 kernel launches have no GPU work")
+
+
+def test_work_of_several_processes_that_names_none_of_them_is_warned_of_alone(path: Path) -> None:
+    with ExportWriter(path) as export:
+        for pid in (PID, SECOND_PID):
+            export.api("cudaLaunchKernel_v7000", 100, 105, pid=pid, correlation=1)
+            export.kernel("f", 110, 150, pid=pid, correlation=1)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = NULL")
+
+    found = warnings(path)
+
+    assert "2 processes launched some" in found["owner-unknown"]
+    assert "work-without-launch" not in found
+    assert "launches-without-work" not in found
 
 
 def test_a_trace_without_api_calls_says_so_once(path: Path) -> None:

@@ -6,11 +6,10 @@ follow each other.  Graphs whose nodes are hidden are judged by durations and or
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
-import numpy.typing as npt
 
 from traceattr.attribution.labels import KernelNames
 from traceattr.attribution.pieces import Pieces
@@ -20,10 +19,11 @@ from traceattr.attribution.signs import (
     Signs,
     Surroundings,
     evidence,
+    find_chains,
     read_signs,
     surroundings,
 )
-from traceattr.attribution.timeline import Timeline
+from traceattr.attribution.timeline import Ids, Timeline
 from traceattr.errors import OptionError
 
 
@@ -116,66 +116,81 @@ def find_kinds(
         names: The kernel names, classified.
         overrides: Kinds that the user gave for graph ids.
     """
-    family_of, members = _families(timeline, pieces)
-    is_target = _targets(pieces, family_of, members)
+    graph_of, graphs = _graphs(timeline, pieces)
+    in_chain = find_chains(timeline, pieces, names)
+    is_target = _targets(pieces, graph_of, in_chain)
     around = surroundings(timeline, pieces, names)
-    signs = [read_signs(pieces, family_of == at, around, is_target) for at in range(len(members))]
+    signs = [
+        read_signs(pieces, graph_of == at, around, is_target, in_chain) for at in range(len(graphs))
+    ]
     speculates = bool(
         around.tree_after.any()
         or around.verified_after.any()
-        or _keep_step(signs, family_of, is_target)
+        or _keep_step(signs, graph_of, is_target)
     )
     decided = [
-        _decide(sign, bool(is_target[family_of == at].any()), speculates)
+        _decide(sign, bool(is_target[graph_of == at].any()), speculates)
         for at, sign in enumerate(signs)
     ]
-    families = tuple(
-        _overridden(_family(ids, family_of, at, signs[at], decided[at]), overrides)
-        for at, ids in enumerate(members)
-    )
+    alone = [
+        _overridden(_family(graph, graph_of, at, signs[at], decided[at]), overrides)
+        for at, graph in enumerate(graphs)
+    ]
     depth = max((sign.depth for sign in signs if not sign.is_hidden), default=0.0)
-    is_deep = _as_deep_as_target(pieces, is_target, depth)
-    of_piece = tuple(_piece_kinds(pieces, family_of, families, around, is_deep))
-    return Kinds(of_piece, tuple(_pieces_as_one(families)), depth or None)
+    eager = _Eager(around, _as_deep_as_target(pieces, is_target, depth), speculates)
+    of_piece = tuple(_piece_kinds(pieces, graph_of, alone, eager))
+    return Kinds(of_piece, tuple(_merged(alone, signs)), depth or None)
 
 
-def _families(
-    timeline: Timeline, pieces: Pieces
-) -> tuple[npt.NDArray[np.int64], list[tuple[int, ...]]]:
-    """Return the family of each piece (-1 for eager passes) and the graph ids of each family."""
-    keys: dict[tuple[object, ...], int] = {}
-    ids: list[set[int]] = []
-    family_of = np.full(len(pieces.replay), -1)
+@dataclass(frozen=True, slots=True)
+class _Eager:
+    """What eager passes are judged by.
+
+    Attributes:
+        around: What runs beside each piece.
+        is_deep: Which pieces run about as many layers as the target.
+        speculates: Whether the server drafts.
+    """
+
+    around: Surroundings
+    is_deep: Flags
+    speculates: bool
+
+
+def _graphs(timeline: Timeline, pieces: Pieces) -> tuple[Ids, list[int]]:
+    """Return the position of each piece's graph (-1 for eager passes) and the graph ids.
+
+    Where the trace has no graph ids, replays of the same make-up are taken for one graph.
+    """
+    keys: dict[tuple[int, ...], int] = {}
+    graph_of = np.full(len(pieces.replay), -1)
     for at in np.flatnonzero(pieces.replay >= 0).tolist():
-        replay = int(pieces.replay[at])
-        graph_id = int(timeline.replays.graph_id[replay])
-        hidden = bool(timeline.replays.is_envelope[replay])
-        key = (graph_id,) if hidden else (int(pieces.layers[at]), int(pieces.passes[at]), None)
-        family = keys.setdefault(key, len(ids))
-        if family == len(ids):
-            ids.append(set())
-        ids[family].add(graph_id)
-        family_of[at] = family
-    return family_of, [tuple(sorted(members)) for members in ids]
+        graph_id = int(timeline.replays.graph_id[pieces.replay[at]])
+        make_up: tuple[int, ...] = (graph_id,)
+        if graph_id < 0:
+            make_up = (graph_id, int(pieces.layers[at]), int(pieces.passes[at]))
+        graph_of[at] = keys.setdefault(make_up, len(keys))
+    return graph_of, [key[0] for key in keys]
 
 
-def _targets(
-    pieces: Pieces, family_of: npt.NDArray[np.int64], members: list[tuple[int, ...]]
-) -> Flags:
+def _targets(pieces: Pieces, graph_of: Ids, in_chain: Flags) -> Flags:
     """Return which pieces replay the target: half the greatest depth or duration at least."""
-    is_target = np.zeros(len(family_of), np.bool_)
+    whole = (graph_of >= 0) & ~in_chain
     size = np.where(pieces.layers > 0, pieces.depth, 0.0)
-    if not size[family_of >= 0].any():
+    if not size[whole].any():
         size = (pieces.end_ns - pieces.start_ns).astype(np.float64)
-    medians = [float(np.median(size[family_of == at])) for at in range(len(members))]
-    for at, median in enumerate(medians):
-        is_target[family_of == at] = median > 0 and median >= max(medians) / 2
-    return is_target
+    medians = {
+        at: float(np.median(size[whole & (graph_of == at)]))
+        for at in np.unique(graph_of[whole]).tolist()
+    }
+    least = max(medians.values(), default=0.0) / 2
+    large = [at for at, median in medians.items() if median > 0 and median >= least]
+    return whole & np.isin(graph_of, large)
 
 
 def _decide(signs: Signs, is_target: bool, speculates: bool) -> tuple[PieceKind, str, bool]:
     """Return kind, confidence and whether the evidence contradicts itself."""
-    said = _said_bysurroundings(signs)
+    said = _said_by_surroundings(signs)
     if is_target:
         if not speculates:
             return PieceKind.DECODE, "high" if not signs.is_hidden else "medium", False
@@ -186,7 +201,7 @@ def _decide(signs: Signs, is_target: bool, speculates: bool) -> tuple[PieceKind,
         if said is None:
             return PieceKind.VERIFY, "medium", False
         return PieceKind.OTHER, "low", True
-    if signs.in_long_run > MOSTLY:
+    if signs.in_chain > MOSTLY:
         return PieceKind.PREFILL_PIECE, "high" if not signs.is_hidden else "medium", False
     if said is PieceKind.DRAFT_EXTEND and _is_only_draft(signs):
         return PieceKind.DRAFT, "medium", False
@@ -206,7 +221,7 @@ def _is_only_draft(signs: Signs) -> bool:
     return between_targets and signs.tree_after <= MOSTLY
 
 
-def _said_bysurroundings(signs: Signs) -> PieceKind | None:
+def _said_by_surroundings(signs: Signs) -> PieceKind | None:
     """Return what the eager kernels on both sides say.
 
     Their order in a round is draft, tree building, target, verification, draft extension.
@@ -231,32 +246,30 @@ def _said_by_order(signs: Signs) -> tuple[PieceKind, str, bool]:
     return PieceKind.OTHER, "low", False
 
 
-def _keep_step(signs: Sequence[Signs], family_of: npt.NDArray[np.int64], is_target: Flags) -> bool:
-    """Return whether a small graph is replayed about as often as the target, next to it.
+def _keep_step(signs: Sequence[Signs], graph_of: Ids, is_target: Flags) -> bool:
+    """Return whether small graphs are replayed about as often as the target, next to it.
 
     That is a draft model where no eager kernel of speculation is seen.
     """
-    targets = int(is_target[family_of >= 0].sum())
-    for at, sign in enumerate(signs):
-        mine = family_of == at
-        is_beside = sign.after_target > MOSTLY or sign.before_target > MOSTLY
-        often = int(mine.sum()) > MOSTLY * targets
-        if is_beside and often and targets > 1 and not is_target[mine].any():
-            return sign.in_long_run <= MOSTLY and (sign.is_hidden or sign.depth > 0)
-    return False
+    targets = int(is_target.sum())
+    small = [
+        at
+        for at, sign in enumerate(signs)
+        if (sign.after_target > MOSTLY or sign.before_target > MOSTLY)
+        and sign.in_chain <= MOSTLY
+        and (sign.is_hidden or sign.depth > 0)
+    ]
+    often = int((np.isin(graph_of, small) & ~is_target).sum())
+    return targets > 1 and often > MOSTLY * targets
 
 
 def _family(
-    graph_ids: tuple[int, ...],
-    family_of: npt.NDArray[np.int64],
-    at: int,
-    signs: Signs,
-    decided: tuple[PieceKind, str, bool],
+    graph_id: int, graph_of: Ids, at: int, signs: Signs, decided: tuple[PieceKind, str, bool]
 ) -> Family:
     kind, confidence, is_conflicting = decided
     return Family(
-        graph_ids=graph_ids,
-        replays=int((family_of == at).sum()),
+        graph_ids=(graph_id,),
+        replays=int((graph_of == at).sum()),
         kind=kind,
         confidence=confidence,
         evidence=", ".join(evidence(signs)),
@@ -264,59 +277,91 @@ def _family(
     )
 
 
-def _overridden(family: Family, overrides: Mapping[int, PieceKind]) -> Family:
-    given = {overrides[graph_id] for graph_id in family.graph_ids if graph_id in overrides}
-    if len(given) != 1:
-        return family
-    return Family(
-        family.graph_ids, family.replays, given.pop(), "high", "given with --graph-kind", False
+def _overridden(graph: Family, overrides: Mapping[int, PieceKind]) -> Family:
+    [graph_id] = graph.graph_ids
+    if graph_id not in overrides:
+        return graph
+    return replace(
+        graph,
+        kind=overrides[graph_id],
+        confidence="high",
+        evidence="given with --graph-kind",
+        is_conflicting=False,
     )
 
 
-def _pieces_as_one(families: tuple[Family, ...]) -> Iterator[Family]:
-    """Yield the families, the many graphs that a prefill is cut into as one."""
-    pieces = [family for family in families if family.kind is PieceKind.PREFILL_PIECE]
-    yield from (family for family in families if family.kind is not PieceKind.PREFILL_PIECE)
-    if pieces:
+def _merged(alone: Sequence[Family], signs: Sequence[Signs]) -> Iterator[Family]:
+    """Yield graphs of the same kind and make-up as one family.
+
+    They were captured for other batch sizes, or are the many that a prefill is cut into.  Hidden
+    graphs show no make-up.
+    """
+    families: dict[tuple[object, ...], list[Family]] = {}
+    for graph, sign in zip(alone, signs, strict=True):
+        make_up: tuple[object, ...] = (sign.depth, sign.passes)
+        if graph.kind is PieceKind.PREFILL_PIECE:
+            make_up = ()
+        elif sign.is_hidden:
+            make_up = graph.graph_ids
+        families.setdefault((graph.kind, graph.is_conflicting, make_up), []).append(graph)
+    for members in families.values():
         yield Family(
-            graph_ids=tuple(sorted(graph for family in pieces for graph in family.graph_ids)),
-            replays=sum(family.replays for family in pieces),
-            kind=PieceKind.PREFILL_PIECE,
-            confidence=min((family.confidence for family in pieces), key=CONFIDENCES.index),
-            evidence="in long runs of replays",
+            graph_ids=tuple(sorted({graph for one in members for graph in one.graph_ids})),
+            replays=sum(one.replays for one in members),
+            kind=members[0].kind,
+            confidence=min((one.confidence for one in members), key=CONFIDENCES.index),
+            evidence=max(members, key=lambda one: one.replays).evidence,
+            is_conflicting=members[0].is_conflicting,
         )
 
 
 def _as_deep_as_target(pieces: Pieces, is_target: Flags, depth: float) -> Flags:
-    """Return which pieces run as many layers as the target, or take as long where it is hidden."""
+    """Return which pieces run as many layers as the target.
+
+    Where it is hidden, those that take as long and run as many layers as any eager pass.
+    """
     if depth:
         return pieces.depth >= depth / 2
     duration = pieces.end_ns - pieces.start_ns
     if not is_target.any():
         return np.zeros(len(duration), np.bool_)
     least_ns = float(np.median(duration[is_target])) / 2
-    return duration >= least_ns
+    deepest = float(pieces.depth[pieces.replay < 0].max(initial=0.0))
+    return (duration >= least_ns) & (pieces.depth >= deepest / 2)
 
 
 def _piece_kinds(
-    pieces: Pieces,
-    family_of: npt.NDArray[np.int64],
-    families: tuple[Family, ...],
-    around: Surroundings,
-    is_deep: Flags,
+    pieces: Pieces, graph_of: Ids, graphs: Sequence[Family], eager: _Eager
 ) -> Iterator[PieceKind]:
-    """Yield the kind of each piece; an eager pass is judged by its depth and what follows it."""
-    has_target = any(family.kind in TARGETS for family in families)
-    of_graph = [families[family].kind if family >= 0 else None for family in family_of.tolist()]
-    for at, kind in enumerate(of_graph):
-        if kind is not None:
-            yield kind
+    """Yield the kind of each piece; an eager pass is judged by its depth and its neighbours."""
+    has_target = any(graph.kind in TARGETS for graph in graphs)
+    of_graph = [graphs[graph].kind if graph >= 0 else None for graph in graph_of.tolist()]
+    before: PieceKind | None = None
+    for at, known in enumerate(of_graph):
+        if known is not None:
+            before = known
         elif not has_target:
-            yield PieceKind.OTHER
+            before = PieceKind.OTHER
         elif PieceKind.PREFILL_PIECE in of_graph[max(0, at - 1) : at + 2]:
-            yield PieceKind.PREFILL
-        elif is_deep[at]:
-            is_verify = around.verified_after[at] and not pieces.is_prefill[at]
-            yield PieceKind.VERIFY if is_verify else PieceKind.PREFILL
+            before = PieceKind.PREFILL
+        elif eager.is_deep[at]:
+            is_verify = eager.around.verified_after[at] and not pieces.is_prefill[at]
+            before = PieceKind.VERIFY if is_verify else PieceKind.PREFILL
         else:
-            yield PieceKind.DRAFT_EXTEND
+            before = _shallow_kind(at, before, of_graph, eager)
+        yield before
+
+
+def _shallow_kind(
+    at: int, before: PieceKind | None, of_graph: Sequence[PieceKind | None], eager: _Eager
+) -> PieceKind:
+    """Return what an eager pass of few layers is for.
+
+    A draft model runs after the target; what runs before a prefill otherwise encodes its images.
+    """
+    if eager.speculates and before in (*TARGETS, PieceKind.PREFILL, PieceKind.PREFILL_PIECE):
+        return PieceKind.DRAFT_EXTEND
+    following = of_graph[at + 1 : at + 2]
+    if following == [PieceKind.PREFILL_PIECE] or (following == [None] and eager.is_deep[at + 1]):
+        return PieceKind.PREFILL
+    return PieceKind.DRAFT_EXTEND if eager.speculates else PieceKind.OTHER

@@ -37,11 +37,13 @@ class Found:
 
 def notices(trace: Trace, found: Found) -> tuple[Notice, ...]:
     """Return every notice about one analysis, the gravest first."""
+    unowned = tuple(_about_owners(trace))
     return (
-        *_about_graphs(found.facts),
+        *unowned,
+        *_about_graphs(found.facts, knows_owners=not unowned),
         *_about_rounds(found.rounds),
         *_about_ranks(trace),
-        *_about_launches(trace.work),
+        *(() if unowned else _about_launches(trace.work)),
         *_about_categories(found.per_gpu),
         *_about_layers(found.layers),
         *_about_collectives(found.ranks),
@@ -51,7 +53,19 @@ def notices(trace: Trace, found: Found) -> tuple[Notice, ...]:
     )
 
 
-def _about_graphs(facts: TraceFacts) -> Iterator[Notice]:
+def _about_owners(trace: Trace) -> Iterator[Notice]:
+    """Yield a notice where GPU work names no process and several processes launched work."""
+    launching = sum(process.kernel_launches > 0 for process in trace.work)
+    if launching > 1 and any(gpu.global_pid is None for gpu in trace.gpus):
+        yield Notice(
+            "owner-unknown",
+            f"GPU work names no process, and {launching:,} processes launched some: figures of one"
+            " GPU may add up several, and launches cannot be matched. Export the report again with"
+            " a newer nsys.",
+        )
+
+
+def _about_graphs(facts: TraceFacts, *, knows_owners: bool) -> Iterator[Notice]:
     if facts.opaque_replays:
         yield Notice(
             "graph-mode",
@@ -59,7 +73,7 @@ def _about_graphs(facts: TraceFacts) -> Iterator[Notice]:
             " busy, and the categories and gaps inside them are unknown. Record with"
             " --cuda-graph-trace=node to see them.",
         )
-    if facts.unrecorded_graph_launches:
+    if facts.unrecorded_graph_launches and knows_owners:
         yield Notice(
             "graph-work-missing",
             "CUDA graph launches that left no GPU work in the trace:"

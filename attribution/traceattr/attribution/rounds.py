@@ -5,6 +5,7 @@ decode pass and its sampling.  The eager work between two rounds belongs to the 
 (sampling, reading tokens back) or to the one it prepares (everything after that).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -56,6 +57,8 @@ def find_rounds(
 ) -> Rounds:
     """Return the rounds of one GPU; none where no graph replay shows a target model."""
     of_piece, round_kinds = _group(kinds)
+    for cut in _cut_rounds(timeline, pieces, of_piece):
+        round_kinds[cut] = RoundKind.PARTIAL
     count = len(round_kinds)
     if not count:
         nothing, nowhere = np.empty(0, np.int64), np.full(len(timeline.start_ns), NO_ROUND)
@@ -100,15 +103,15 @@ def _group(kinds: tuple[PieceKind, ...]) -> tuple[Ids, list[RoundKind]]:
 
 def _begins_round(kind: PieceKind, current: set[PieceKind] | None) -> bool:
     """Return whether a piece cannot belong to the round so far, `current`, or None before any."""
+    if current is None:
+        return kind is not PieceKind.OTHER
     if kind in (PieceKind.OTHER, PieceKind.DRAFT_EXTEND):
         return False
-    if current is None:
-        return True
     is_over = not current.isdisjoint(TARGETS)
     is_prefill = not current.isdisjoint(_PREFILLS)
     if kind in _PREFILLS:
         return not is_prefill or PieceKind.DRAFT_EXTEND in current
-    return is_over or is_prefill
+    return is_over or is_prefill or PieceKind.DRAFT_EXTEND in current
 
 
 def _round_kind(content: set[PieceKind]) -> RoundKind:
@@ -117,6 +120,21 @@ def _round_kind(content: set[PieceKind]) -> RoundKind:
     if PieceKind.DECODE in content:
         return RoundKind.DECODE
     return RoundKind.PREFILL if not content.isdisjoint(_PREFILLS) else RoundKind.PARTIAL
+
+
+def _cut_rounds(timeline: Timeline, pieces: Pieces, of_piece: Ids) -> Iterator[int]:
+    """Yield the rounds in which the capture began or ended in the middle of a replay.
+
+    Its first or last replay then has fewer operations than others of the same graph.
+    """
+    at = np.flatnonzero(pieces.replay >= 0)
+    inside = pieces.of_operation >= 0
+    operations = np.bincount(pieces.of_operation[inside], minlength=len(pieces.replay))[at]
+    graph_id = timeline.replays.graph_id[pieces.replay[at]]
+    for end in {0, len(at) - 1} if len(at) else ():
+        usual = np.median(operations[graph_id == graph_id[end]])
+        if operations[end] < usual and of_piece[at[end]] != NO_ROUND:
+            yield int(of_piece[at[end]])
 
 
 BREAK_NS = 5_000_000

@@ -4,17 +4,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from traceattr.attribution import roles
+from traceattr.attribution.intervals import Times
 from traceattr.attribution.labels import KernelNames
 from traceattr.attribution.pieces import Pieces, named
 from traceattr.attribution.roles import Flags
 from traceattr.attribution.timeline import Timeline
 
-LONG_RUN = 8
-"""More replays than this in a row, none of them of the target, are the pieces of a prefill: a
-speculative round has at most two between two targets."""
+CHAIN = 4
+"""So many replays with the attention of one layer between each two are the pieces of a prefill."""
 
 MOSTLY = 0.5
 """Share of a family's replays from which on something is said of the family."""
@@ -45,7 +44,7 @@ class Signs:
         verified_after: Share right before verification.
         after_target: Share right after the target.
         before_target: Share right before the target.
-        in_long_run: Share among more than `LONG_RUN` replays in a row.
+        in_chain: Share among the pieces of a prefill, see `find_chains`.
     """
 
     depth: float
@@ -58,7 +57,7 @@ class Signs:
     verified_after: float
     after_target: float
     before_target: float
-    in_long_run: float
+    in_chain: float
 
 
 def surroundings(timeline: Timeline, pieces: Pieces, names: KernelNames) -> Surroundings:
@@ -82,8 +81,47 @@ def _runs_after(timeline: Timeline, pieces: Pieces, flags: Flags) -> Flags:
     return result
 
 
-def read_signs(pieces: Pieces, mine: Flags, around: Surroundings, is_target: Flags) -> Signs:
-    """Return what the pieces flagged as `mine` show; targets are flagged too."""
+def find_chains(timeline: Timeline, pieces: Pieces, names: KernelNames) -> Flags:
+    """Return which pieces are replays of the graphs that a prefill is cut into.
+
+    Such graphs hold no attention: it runs eagerly between each two.  Every one is another graph,
+    and neither an embedding nor sampling nor anything of speculation comes between them.
+    """
+    is_replay = pieces.replay >= 0
+    at = np.flatnonzero(is_replay & (pieces.layers == 0))
+    graph_id = timeline.replays.graph_id[pieces.replay[at]]
+    between = _eager_of(timeline, roles.attention_core(names) | roles.recurrent_core(names))
+    breaks = _eager_of(timeline, roles.embedding(names) | _ends_pass(names))
+    starts = pieces.start_ns
+    is_link = (
+        (np.cumsum(is_replay)[at[1:]] - np.cumsum(is_replay)[at[:-1]] == 1)
+        & (graph_id[1:] != graph_id[:-1])
+        & _any_between(between, starts[at[:-1]], starts[at[1:]])
+        & ~_any_between(breaks, starts[at[:-1]], starts[at[1:]])
+    )
+    chain = np.cumsum(np.append(True, ~is_link))[: len(at)]
+    in_chain = np.zeros(len(starts), np.bool_)
+    in_chain[at] = np.bincount(chain, minlength=1)[chain] >= CHAIN
+    return in_chain
+
+
+def _ends_pass(names: KernelNames) -> Flags:
+    return roles.sampling(names) | roles.tree_building(names) | roles.verification(names)
+
+
+def _eager_of(timeline: Timeline, flags: Flags) -> Times:
+    """Return when kernels of the flagged names begin that no graph replays."""
+    return timeline.start_ns[named(flags, timeline) & (timeline.replay < 0)]
+
+
+def _any_between(times_ns: Times, begin_ns: Times, end_ns: Times) -> Flags:
+    return np.searchsorted(times_ns, end_ns) > np.searchsorted(times_ns, begin_ns)
+
+
+def read_signs(
+    pieces: Pieces, mine: Flags, around: Surroundings, is_target: Flags, in_chain: Flags
+) -> Signs:
+    """Return what the pieces flagged as `mine` show; targets and chains are flagged too."""
     before_target = np.append(is_target[1:], False)
     after_target = np.append(False, is_target[:-1])
     layers = pieces.layers[mine]
@@ -98,15 +136,8 @@ def read_signs(pieces: Pieces, mine: Flags, around: Surroundings, is_target: Fla
         verified_after=float(around.verified_after[mine].mean()),
         after_target=float(after_target[mine].mean()),
         before_target=float(before_target[mine].mean()),
-        in_long_run=float((_run_lengths(pieces, is_target)[mine] > LONG_RUN).mean()),
+        in_chain=float(in_chain[mine].mean()),
     )
-
-
-def _run_lengths(pieces: Pieces, is_target: Flags) -> npt.NDArray[np.int64]:
-    """Return how many replays in a row, none of the target, each piece is among."""
-    run = np.cumsum(is_target)
-    lengths = np.bincount(run, weights=(pieces.replay >= 0) & ~is_target)
-    return np.where(is_target, 0, lengths[run]).astype(np.int64)
 
 
 def evidence(signs: Signs) -> Iterator[str]:
@@ -124,7 +155,7 @@ def evidence(signs: Signs) -> Iterator[str]:
         (signs.verified_after, "before verification"),
         (signs.after_target, "right after the target"),
         (signs.before_target, "right before the target"),
-        (signs.in_long_run, "in a long run of replays"),
+        (signs.in_chain, "one of the graphs that a prefill is cut into"),
     ):
         if share > MOSTLY:
             yield text

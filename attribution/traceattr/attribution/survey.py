@@ -20,6 +20,7 @@ from traceattr.attribution.steady import (
     window_of_rounds,
 )
 from traceattr.attribution.window import choose_window
+from traceattr.errors import OptionError
 from traceattr.ingest.trace import Trace
 from traceattr.rules.rule_set import RuleSet
 
@@ -50,15 +51,32 @@ def survey(trace: Trace, rules: RuleSet, choice: Choice) -> Survey:
     """Read every GPU and partition what the user wants to see.
 
     Raises:
-        OptionError: The window or the rounds lie outside what was recorded.
+        OptionError: The window or the rounds lie outside what was recorded, or a kind was given
+            for a graph that was not.
     """
     names = classify_kernels(trace.connection, rules)
     accounts = [
         open_account(trace.connection, gpu.gpu_id, names, choice.graph_kinds) for gpu in trace.gpus
     ]
+    _check_graph_kinds(choice, accounts)
     steady = _steady(trace, accounts, choice)
     facts = trace_facts(trace)
     return Survey(facts, names, steady, _own(trace, accounts, steady, facts))
+
+
+def _check_graph_kinds(choice: Choice, accounts: Sequence[Account]) -> None:
+    known = {
+        int(graph_id)
+        for account in accounts
+        for graph_id in account.timeline.replays.graph_id
+        if graph_id >= 0
+    }
+    for graph_id in choice.graph_kinds:
+        if graph_id not in known:
+            ids = ", ".join(map(str, sorted(known))) or "none"
+            raise OptionError(
+                f"--graph-kind {graph_id}: no graph {graph_id} in this trace (its graphs: {ids})"
+            )
 
 
 def _steady(trace: Trace, accounts: Sequence[Account], choice: Choice) -> Steady:
