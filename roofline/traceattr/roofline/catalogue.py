@@ -119,5 +119,5 @@ def _formats(table: Fields) -> Formats:
         unquantised=table.text("unquantised"),
         linear=table.text("linear"),
         listed=tuple((module_pattern(name), entry) for name, entry in modules.items()),
-        quantises_mtp=table.flag("quantises_mtp"),
+        quantises_mtp=table.has("quantises_mtp") and table.flag("quantises_mtp"),
     )

@@ -191,9 +191,8 @@ _SOURCED = (
 def _peaks(fields: Fields) -> dict[str, float]:
     fields.only(_FORMATS)
     if not fields.values:
-        raise HardwareError(
-            f"{fields.file}: '{fields.path}' is empty (expected {_FORMATS[0]}, ...)"
-        )
+        what = f"'{fields.path.removesuffix('.')}' is empty"
+        raise HardwareError(f"{fields.file}: {what} (expected bf16, fp16, ...)")
     return {name: round(fields.number(name) * 10**6) * 10.0**6 for name in fields.values}
 
 

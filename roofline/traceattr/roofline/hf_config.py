@@ -181,11 +181,10 @@ def _moe(text: Fields, model_type: str) -> Moe | None:
     """Return the experts, whose count and width each family spells its own way."""
     if model_type not in (*_MOE, *_MLA, "qwen3_5_moe"):
         return None
-    spellings = ("num_experts", "n_routed_experts", "num_local_experts")
-    count = next((key for key in spellings if text.has(key)), spellings[0])
     is_wide = model_type in _WIDE_EXPERTS
+    count = "num_local_experts" if is_wide else "num_experts"
     return Moe(
-        experts=text.whole(count),
+        experts=text.whole("n_routed_experts" if model_type in _MLA else count),
         experts_per_token=text.whole("num_experts_per_tok"),
         intermediate=text.whole("intermediate_size" if is_wide else "moe_intermediate_size"),
         shared_intermediate=_shared_intermediate(text, model_type),
@@ -195,7 +194,7 @@ def _moe(text: Fields, model_type: str) -> Moe | None:
 
 def _shared_intermediate(text: Fields, model_type: str) -> int:
     if model_type in _MLA:
-        if not text.has("n_shared_experts"):
+        if "n_shared_experts" in text.values and not text.has("n_shared_experts"):
             return 0
         return text.whole("n_shared_experts", least=0) * text.whole("moe_intermediate_size")
     if model_type in (*_WIDE_EXPERTS, "qwen3_moe"):

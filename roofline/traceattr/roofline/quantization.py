@@ -70,16 +70,9 @@ def _awq(table: Fields, dtype: str) -> Read:
 
 
 def _gptq(table: Fields, dtype: str) -> Read:
-    if table.whole("bits") not in (4, 8):
-        raise table.wrong("bits", "4 or 8")
+    _require(table, "bits", 4)
     base = "int4_gptq" if table.flag("sym") else "int4_awq"
-    size = table.values.get("group_size")
-    if table.whole("bits") == 8:
-        entry = "int8_w8a16"
-    elif size == -1:
-        raise table.wrong("group_size", "a positive number of inputs")
-    else:
-        entry = _grouped(base, table.whole("group_size"))
+    entry = _grouped(base, table.whole("group_size"))
     return Formats(dtype, entry, _unquantised(table, dtype), quantises_mtp=False), None
 
 
@@ -198,7 +191,8 @@ def _grouped(base: str, size: int) -> str:
 
 
 def _require(table: Fields, key: str, expected: object) -> None:
-    if key not in table.values or table.values[key] != expected:
-        if not table.has(key):
-            raise ModelError(f"{table.file}: field '{table.path}{key}' is missing")
-        raise table.wrong(key, repr(expected))
+    if not table.has(key):
+        what = f"field '{table.path}{key}' is missing"
+        raise ModelError(f"{table.file}: {what} (expected {expected})")
+    if table.values[key] != expected:
+        raise table.wrong(key, str(expected))
