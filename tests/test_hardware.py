@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from traceattr.roofline.hardware import GpuSpec, check_against_trace, find_gpu, 
 
 GPUS = load_gpus()
 BY_NAME = {gpu.name: gpu for gpu in GPUS}
+FACTS = Path(__file__).parents[2] / "shared" / "reference" / "roofline" / "hardware.json"
 MINE = """
 [[gpu]]
 name = "MY_GPU"
@@ -51,6 +53,21 @@ def test_every_number_has_a_source(gpu: GpuSpec) -> None:
         "bandwidth_efficiency",
     }
     assert "hardware.toml" not in gpu.sources.values()
+
+
+@pytest.mark.skipif(not FACTS.exists(), reason="the collected facts are not beside this checkout")
+def test_the_table_says_what_was_collected() -> None:
+    collected = json.loads(FACTS.read_text(encoding="utf-8"))["gpus"]
+
+    for name, facts in collected.items():
+        gpu = BY_NAME[name]
+        peaks = facts["tensor_dense_tflops"]
+        assert gpu.memory_bandwidth_bytes_per_s == facts["mem_bw_GBs"] * 10**9
+        assert gpu.sm_count == facts["sm"]
+        assert gpu.peak_flop_per_s == {
+            key: pytest.approx(peak * 1e12) for key, peak in peaks.items() if peak is not None
+        }
+        assert {find_gpu(each, GPUS).sm_count for each in facts["nsys_names"]} == {facts["sm"]}
 
 
 @pytest.mark.parametrize("gpu", GPUS, ids=lambda gpu: gpu.name)

@@ -121,6 +121,17 @@ class TestQuantisation:
         assert formats(model.layers[0].weights)["down_proj"] == "bf16"
         assert model.kv_format == "fp8"
 
+    def test_gptq_may_leave_modules_alone_and_quantise_the_head(self) -> None:
+        settings = {"bits": 4, "group_size": 128, "sym": True, "lm_head": True}
+
+        model = quantised(LLAMA, quant_method="gptq", dynamic={r"-:.*attn.*": {}}, **settings)
+
+        layer = formats(model.layers[0].weights)
+        assert (layer["o_proj"], layer["down_proj"]) == ("bf16", "int4_gptq")
+        assert model.lm_head.number_format == "int4_gptq"
+        with pytest.raises(ModelError, match="only rules that begin with '-:'"):
+            quantised(LLAMA, quant_method="gptq", dynamic={r"+:.*": {"bits": 8}}, **settings)
+
     def test_parts_of_one_kernel_cannot_differ(self) -> None:
         layers = {
             "model.layers.0.mlp.gate_proj": {"quant_algo": "FP8"},

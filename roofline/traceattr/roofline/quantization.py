@@ -73,7 +73,19 @@ def _gptq(table: Fields, dtype: str) -> Read:
     _require(table, "bits", 4)
     base = "int4_gptq" if table.flag("sym") else "int4_awq"
     entry = _grouped(base, table.whole("group_size"))
-    return Formats(dtype, entry, _unquantised(table, dtype), quantises_mtp=False), None
+    listed = (*_unquantised(table, dtype), *_merged(_dynamic(table, dtype)))
+    if table.values.get("lm_head"):
+        listed = (*listed, (module_pattern("lm_head"), entry))
+    return Formats(dtype, entry, listed, quantises_mtp=False), None
+
+
+def _dynamic(table: Fields, dtype: str) -> Iterable[tuple[str, str]]:
+    """Yield the modules that GPTQModel leaves alone: ``-:`` before a regular expression."""
+    rules = table.table("dynamic").values if table.has("dynamic") else {}
+    for rule in rules:
+        if not rule.startswith("-:"):
+            raise table.wrong("dynamic", "only rules that begin with '-:'")
+        yield rule.removeprefix("-:"), dtype
 
 
 def _mxfp4(table: Fields, dtype: str) -> Read:
