@@ -164,3 +164,85 @@ def test_a_closed_standard_output_does_not_matter_to_a_file(trace: Path) -> None
     result = shell('"$@" >&-', "report", trace, "-o", target)
 
     assert (result.returncode, result.stderr) == (0, f"Wrote {target}\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize(
+    "arguments", [("list",), ("check",), ("explain", "name"), ("classify", "name")]
+)
+def test_a_full_disk_or_no_output_is_one_line_for_rules_too(arguments: tuple[str, ...]) -> None:
+    full = shell('"$@" > /dev/full', "rules", *arguments)
+    closed = shell('"$@" >&-', "rules", *arguments)
+
+    assert (full.returncode, closed.returncode) == (2, 2)
+    assert full.stderr.startswith("error: standard output: cannot be written")
+    assert closed.stderr.startswith("error: standard output is closed")
+    assert (full.stderr.count("\n"), closed.stderr.count("\n")) == (1, 1)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("report_format", ["terminal", "markdown", "json", "csv"])
+def test_a_name_that_is_not_utf8_is_escaped(command: str, report_format: str, trace: Path) -> None:
+    odd = trace.rename(trace.parent / os.fsdecode(b"bad\xff.sqlite"))
+
+    result = run(command, odd, "--format", report_format)
+
+    assert result.exit_code == 0
+    assert "\udcff" not in result.stdout
+    if (command, report_format) == ("report", "terminal"):
+        assert "trace        bad\\xff.sqlite" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("report", ""),
+        ("kernels", ""),
+        ("gaps", ""),
+        ("report", "trace.sqlite", "-o", ""),
+        ("report", "trace.sqlite", "--rules", ""),
+        ("rules", "check", ""),
+    ],
+)
+def test_an_empty_file_name_is_no_directory(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "error: no file name given, only this directory (expected the name of a file)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("report", "trace.sqlite", "--rules", "none"), ("rules", "check", "none")],
+)
+def test_missing_rules_have_no_line(arguments: tuple[str, ...]) -> None:
+    result = run(*arguments)
+
+    assert result.exit_code == 2
+    assert result.stderr == "error: none: no such file (expected a rule file)\n"
+
+
+def test_one_rule_and_one_example_are_counted_as_one(tmp_path: Path) -> None:
+    rules = tmp_path / "mine.toml"
+    rules.write_text(
+        '[[rule]]\nname = "mine"\ncategory = "gdn"\npattern = "^mine"\nmatches = ["mine_1"]\n',
+        encoding="utf-8",
+    )
+
+    assert run("rules", "check", rules).stdout == "1 rule, 1 example: no problem found\n"
+
+
+@pytest.mark.parametrize("command", ["report", "gaps"])
+def test_a_graph_has_one_kind(command: str, trace: Path) -> None:
+    same = ("--graph-kind", "17=draft", "--graph-kind", "17=draft")
+
+    result = run(command, trace, "--graph-kind", "17=draft", "--graph-kind", "017=verify")
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error: --graph-kind '017=verify': graph 17 is draft already"
+        " (expected one kind for each graph)\n"
+    )
+    assert "already" not in run(command, trace, *same).stderr

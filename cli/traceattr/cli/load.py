@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from traceattr.cli.progress import progress
+from traceattr.errors import OptionError
 
 if TYPE_CHECKING:
     from traceattr.attribution.analysis import Analysis
@@ -24,7 +25,21 @@ def choose(*, window: str, rounds: str, graph_kinds: Sequence[str] | None) -> "C
     """
     from traceattr.attribution.choice import parse_choice
 
-    return parse_choice(window=window, rounds=rounds, graph_kinds=graph_kinds or ())
+    choice = parse_choice(window=window, rounds=rounds, graph_kinds=graph_kinds or ())
+    _check_one_kind_each(graph_kinds or ())
+    return choice
+
+
+def _check_one_kind_each(graph_kinds: Sequence[str]) -> None:
+    """Refuse two kinds for one graph; each text is known to be ID=KIND."""
+    first: dict[int, str] = {}
+    for text in graph_kinds:
+        graph_id, _, kind = text.partition("=")
+        if first.setdefault(int(graph_id), kind) != kind:
+            raise OptionError(
+                f"--graph-kind {text!r}: graph {int(graph_id)} is {first[int(graph_id)]} already"
+                " (expected one kind for each graph)"
+            )
 
 
 def load_analysis(trace: Path, rules: Path | None, choice: "Choice") -> "Analysis":

@@ -5,9 +5,43 @@ from typing import Annotated
 
 import typer
 
+from traceattr.errors import OptionError, RuleError
+
+
+def named_file(path: Path | None) -> Path | None:
+    """Return the path, which an empty name on the command line turned into this directory.
+
+    Raises:
+        OptionError: It is this directory.
+    """
+    if path == Path():
+        raise OptionError("no file name given, only this directory (expected the name of a file)")
+    return path
+
+
+def rule_file(path: Path | None) -> Path | None:
+    """Return the path of a rule file.
+
+    Raises:
+        OptionError: No name was given.
+        RuleError: There is no such file, or nothing can be known of it.
+    """
+    if named_file(path) is None:
+        return None
+    assert path is not None
+    try:
+        path.stat()
+    except FileNotFoundError as error:
+        raise RuleError(f"{path}: no such file (expected a rule file)") from error
+    except OSError as error:
+        raise RuleError(f"{path}: {error.strerror} (expected a rule file)") from error
+    return path
+
+
 TraceArgument = Annotated[
     Path,
     typer.Argument(
+        callback=named_file,
         metavar="TRACE",
         help="Export of an Nsight Systems report: nsys export --type sqlite REPORT.nsys-rep",
         show_default=False,
@@ -17,7 +51,11 @@ TraceArgument = Annotated[
 RulesOption = Annotated[
     Path | None,
     typer.Option(
-        "--rules", metavar="FILE", help="Rules to try before the shipped ones.", show_default=False
+        "--rules",
+        callback=rule_file,
+        metavar="FILE",
+        help="Rules to try before the shipped ones.",
+        show_default=False,
     ),
 ]
 
@@ -58,6 +96,7 @@ OutputOption = Annotated[
     typer.Option(
         "--output",
         "-o",
+        callback=named_file,
         metavar="FILE",
         help="Write to this file; - is standard output.",
         show_default="standard output",

@@ -109,8 +109,10 @@ def print_text(text: str) -> None:
     """Print the text on standard output.
 
     Raises:
-        OptionError: Standard output cannot be written, as on a full disk.
+        OptionError: Standard output is closed or cannot be written, as on a full disk.
     """
+    if sys.stdout is None:
+        raise OptionError("standard output is closed (expected somewhere to print to)")
     try:
         typer.echo(_encodable(text), nl=False)
     except BrokenPipeError:
@@ -171,7 +173,7 @@ def _write_in_place(path: Path, text: str) -> None:
 
 def _encodable(text: str) -> str:
     """Return the text with what the terminal's encoding lacks replaced."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    encoding = sys.stdout.encoding or "utf-8"
     return text.encode(encoding, errors="replace").decode(encoding)
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from traceattr.cli.options import rule_file
+from traceattr.cli.output import print_text
 from traceattr.errors import OptionError
 from traceattr.rules.categories import RULE_CATEGORIES, UNCLASSIFIED, group_of
 
@@ -21,7 +23,12 @@ app = typer.Typer(no_args_is_help=True, help="List, check, explain and try the k
 
 _RulesFile = Annotated[
     Path | None,
-    typer.Option("--rules", metavar="FILE", help="Rules that are tried before the shipped ones."),
+    typer.Option(
+        "--rules",
+        callback=rule_file,
+        metavar="FILE",
+        help="Rules that are tried before the shipped ones.",
+    ),
 ]
 
 
@@ -49,28 +56,31 @@ def list_rules(
         )
     numbered = list(enumerate(load_rules(rules).rules, 1))
     chosen = [(n, rule) for n, rule in numbered if category in (None, rule.category)]
-    typer.echo(_table(chosen, shutil.get_terminal_size().columns))
+    print_text(_table(chosen, shutil.get_terminal_size().columns) + "\n")
 
 
 @app.command()
 def check(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Rule file; the shipped one if absent.")
+        Path | None,
+        typer.Argument(
+            callback=rule_file, metavar="[FILE]", help="Rule file; the shipped one if absent."
+        ),
     ] = None,
 ) -> None:
     """Check a rule file; print one line for each problem and exit with 1 if there is any."""
+    from traceattr.report.figures import counted
     from traceattr.rules.check import check_rules
     from traceattr.rules.rule_set import SHIPPED, decode, read_rule_file, shipped_rules
 
     name = SHIPPED if file is None else str(file)
     data = shipped_rules() if file is None else read_rule_file(file)
     rules, problems = check_rules(decode(data, name), name)
-    for problem in problems:
-        typer.echo(_printable(str(problem)))
+    print_text("".join(f"{_printable(str(problem))}\n" for problem in problems))
     if problems:
         raise typer.Exit(1)
     examples = sum(len(rule.matches) for rule in rules)
-    typer.echo(f"{len(rules)} rules, {examples} examples: no problem found")
+    print_text(f"{counted(len(rules), 'rule')}, {counted(examples, 'example')}: no problem found\n")
 
 
 @app.command()
@@ -83,7 +93,7 @@ def explain(
     from traceattr.rules.rule_set import load_rules
 
     lines = _explanation_lines(explain_name(name, load_rules(rules)))
-    typer.echo("\n".join(f"{label:<14}{_printable(text)}" for label, text in lines))
+    print_text("".join(f"{label:<14}{_printable(text)}\n" for label, text in lines))
 
 
 @app.command()
@@ -110,7 +120,7 @@ def classify(
     render = _json if output is _Format.JSON else _tsv
     text = render(list(zip(wanted, found, strict=True)))
     if text:
-        typer.echo(text)
+        print_text(f"{text}\n")
 
 
 def _lines(file: str) -> list[str]:

@@ -1,5 +1,6 @@
 """What the export says about the recording, without the secrets beside it."""
 
+import os
 from dataclasses import astuple, dataclass
 
 import duckdb
@@ -22,7 +23,7 @@ class Capture:
     """The one row of the table ``capture``; see the comments there.
 
     Attributes:
-        file: Name of the export, without its directories.
+        file: Name of the export, without its directories; bytes that are not UTF-8 are escaped.
         nsys_version: Version of Nsight Systems that exported it.
         schema_version: Version of the export schema.
         driver_version: NVIDIA driver.
@@ -53,7 +54,7 @@ def read_capture(export: Export) -> Capture:
     # Renamed in 2023; an appended export repeats keys, and the last one counts.
     made = _pairs(export, "EXPORT_META_DATA") | _pairs(export, "META_DATA_EXPORT")
     return Capture(
-        file=export.path.name,
+        file=_readable(export.path.name),
         nsys_version=made.get("EXPORT_PRODUCT_VERSION"),
         schema_version=made.get("EXPORT_SCHEMA_VERSION"),
         driver_version=_driver_version(export),
@@ -83,6 +84,11 @@ def schema_of(version: str | None) -> tuple[int, int] | None:
     if len(parts) < 2 or not (parts[0].isdecimal() and parts[1].isdecimal()):
         return None
     return int(parts[0]), int(parts[1])
+
+
+def _readable(name: str) -> str:
+    """Return a file name as text that can be stored: a name may be any bytes."""
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _pairs(export: Export, table: str) -> dict[str, str]:
