@@ -20,12 +20,14 @@ class Formats:
         linear: Format of the linear layers that ``listed`` does not mention.
         listed: Regular expressions for names of modules, each with a format; first match wins.
         quantises_mtp: Whether the draft layers are quantised like the others.
+        file: What errors call the document that says so.
     """
 
     unquantised: str
     linear: str
     listed: tuple[tuple[str, str], ...] = ()
     quantises_mtp: bool = True
+    file: str = ""
 
     def of(self, modules: Iterable[str]) -> str:
         """Return the format of the weight that the server fuses from ``modules``.
@@ -44,7 +46,8 @@ class Formats:
         found = {name: entry for name in modules if (entry := self._listed(name))}
         if len(set(found.values())) > 1:
             parts = ", ".join(f"{name}: {entry}" for name, entry in found.items())
-            raise ModelError(f"one kernel reads weights of different formats: {parts}")
+            what = f"one kernel reads weights of different formats: {parts}"
+            raise ModelError(f"{self.file}: {what} (expected one format for them)")
         return next(iter(found.values()), None)
 
     def _listed(self, module: str) -> str | None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
@@ -33,6 +34,11 @@ def read_quantization(
     Raises:
         ModelError: When the method or one of its settings is unknown.
     """
+    formats, kv_format = _read(top, dtype, quant_config)
+    return replace(formats, file=top.file), kv_format
+
+
+def _read(top: Fields, dtype: str, quant_config: Mapping[str, Any] | None) -> Read:
     if not top.has("quantization_config"):
         if quant_config is None:
             return Formats(dtype, dtype), None
@@ -73,7 +79,7 @@ def _gptq(table: Fields, dtype: str) -> Read:
     _require(table, "bits", 4)
     base = "int4_gptq" if table.flag("sym") else "int4_awq"
     entry = _grouped(base, table.whole("group_size"))
-    listed = (*_unquantised(table, dtype), *_merged(_dynamic(table, dtype)))
+    listed = (*_unquantised(table, dtype), *_merged(_dynamic(table, dtype), table.file))
     if table.values.get("lm_head"):
         listed = (*listed, (module_pattern("lm_head"), entry))
     return Formats(dtype, entry, listed, quantises_mtp=False), None
@@ -97,7 +103,9 @@ def _modelopt(table: Fields, dtype: str) -> Read:
     algorithm = table.text("quant_algo")
     kv_format = _modelopt_kv(table)
     if algorithm == "MIXED_PRECISION":
-        return Formats(dtype, dtype, _merged(_by_module(table)), quantises_mtp=False), kv_format
+        return Formats(
+            dtype, dtype, _merged(_by_module(table), table.file), quantises_mtp=False
+        ), kv_format
     if algorithm not in _MODELOPT:
         raise table.wrong("quant_algo", f"one of {', '.join((*_MODELOPT, 'MIXED_PRECISION'))}")
     entry = _modelopt_format(table, algorithm)
@@ -149,7 +157,7 @@ def _compressed_tensors(table: Fields, dtype: str) -> Read:
             else:
                 listed.append((module_pattern(target), entry))
     kv_format = "fp8" if table.has("kv_cache_scheme") else None
-    return Formats(dtype, linear, _merged(listed)), kv_format
+    return Formats(dtype, linear, _merged(listed, table.file)), kv_format
 
 
 def _group_format(group: Fields) -> str:
@@ -181,10 +189,10 @@ def _unquantised(table: Fields, dtype: str) -> tuple[tuple[str, str], ...]:
     """Return what a checkpoint leaves alone, under any of the names for that list."""
     keys = ("modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules")
     names = [name for key in keys if table.has(key) for name in table.texts(key)]
-    return _merged((module_pattern(name), dtype) for name in names)
+    return _merged(((module_pattern(name), dtype) for name in names), table.file)
 
 
-def _merged(listed: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+def _merged(listed: Iterable[tuple[str, str]], file: str) -> tuple[tuple[str, str], ...]:
     """Return the list with neighbours of one format in one pattern, which is faster to search."""
     merged = []
     for entry, group in groupby(listed, key=lambda item: item[1]):
@@ -193,7 +201,7 @@ def _merged(listed: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
             re.compile(pattern)
         except re.error as error:
             what = f"a list of modules holds a bad regular expression: {error}"
-            raise ModelError(f"quantization_config: {what} (expected names or re:...)") from error
+            raise ModelError(f"{file}: {what} (expected names or re:...)") from error
         merged.append((pattern, entry))
     return tuple(merged)
 
