@@ -25,6 +25,7 @@ NO_ROUNDS = RoundsSummary(
     kind="none",
     why="no CUDA graph was replayed, and rounds are told by their graphs",
     count=0,
+    sampled=0,
     prefills=0,
     wall=None,
     replays_per_round=(),

@@ -136,6 +136,7 @@ def summary(
         kind="speculative" if len(graphs) > 1 else "decode",
         why=None,
         count=count,
+        sampled=count,
         prefills=0,
         wall=spread(wall_ns, 130_000),
         replays_per_round=tuple((kind, 1.0) for kind, *_ in sorted(graphs)),
@@ -258,9 +259,10 @@ def cut_rounds() -> Analysis:
         "0.815 s after the steady rounds are left out (no rounds)",
     )
     window = replace(made.window, why="steady rounds")
-    rounds = replace(made.rounds, count=20, slow=None, cut=cut)
+    rounds = replace(made.rounds, count=20, sampled=20, slow=None, cut=cut)
     warnings = tuple(Notice("window-cut", f"{text}; --window says otherwise.") for text in cut)
-    return replace(made, rounds=rounds, window=window, warnings=warnings)
+    gaps = tuple(replace(one, rounds=20) for one in made.gaps)
+    return replace(made, rounds=rounds, gaps=gaps, window=window, warnings=warnings)
 
 
 def unsure_rounds() -> Analysis:

@@ -159,7 +159,7 @@ def test_an_unfolded_list_has_the_time_of_the_window_too() -> None:
 
 def test_launching_has_a_line_for_each_kind_of_round() -> None:
     assert launch_title(speculative_two_gpus()) == (
-        "Launching (mean of the rounds and 2 GPUs; times in ms)"
+        "Launching (mean of 120 speculative rounds, on 2 GPUs; times in ms)"
     )
     assert launch_rows(speculative()) == (
         (

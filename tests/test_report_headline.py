@@ -114,6 +114,13 @@ def test_idle_time_of_a_round_is_an_upper_limit_where_work_is_missing() -> None:
     assert "; idle at most 0.94 ms in graphs" in headline(replace(made, per_gpu=(time,)))
 
 
+def test_a_percentile_of_fewer_than_ten_rounds_is_not_in_the_headline() -> None:
+    made = speculative()
+    few = replace(made, rounds=replace(made.rounds, count=10, sampled=9))
+
+    assert headline(few).startswith("A speculative round takes 11.1 ms on 1 GPU: ")
+
+
 def test_opaque_graphs_of_more_than_the_target_are_only_called_graphs() -> None:
     made = opaque_rounds()
     pieces = replace(made.per_gpu[0].categories[4], phase="prefill")

@@ -31,7 +31,9 @@ def with_straggler(straggler: Straggler | None) -> str:
 
 
 def test_each_gpu_has_a_line_with_wire_wait_and_its_part_of_the_waiting() -> None:
-    assert ranks_title(speculative_four_gpus()) == "Communication across ranks (ms/round)"
+    assert ranks_title(speculative_four_gpus()) == (
+        "Communication across ranks (ms/round, median over 120 rounds)"
+    )
     assert rank_rows(speculative_four_gpus())[1:] == (
         ("1", "1.043", "1.045", "0.200", "0.400", "1.1 %", "10.0 %"),
         ("2", "1.043", "1.045", "0.200", "0.400", "1.1 %", "10.0 %"),

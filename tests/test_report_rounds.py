@@ -28,7 +28,7 @@ from traceattr.report.rounds_text import (
 
 
 def with_slow(made: Analysis, slow: SlowRounds | None, count: int = 120) -> Analysis:
-    return replace(made, rounds=replace(made.rounds, slow=slow, count=count))
+    return replace(made, rounds=replace(made.rounds, slow=slow, count=count, sampled=count))
 
 
 def fact(made: Analysis, label: str) -> str:
@@ -43,7 +43,10 @@ def test_the_title_counts_rounds_and_prefills_and_names_the_gpu_among_several() 
 
 def test_rounds_are_described_in_a_few_lines() -> None:
     assert rounds_facts(speculative()) == (
-        ("length", "median 11.113 ms, p99 11.211, min 11.081, max 11.243, mean 11.121"),
+        (
+            "length",
+            "median 11.113 ms, p99 11.211, min 11.081, max 11.243, mean 11.121",
+        ),
         (
             "slow",
             "the 2 slowest take 125.0 us more than the median on average; 56.8 % of that in "
@@ -81,6 +84,24 @@ def test_slow_rounds_have_a_reason_where_one_can_be_told(
     slow: SlowRounds | None, count: int, text: str
 ) -> None:
     assert fact(with_slow(speculative(), slow, count), "slow") == text
+
+
+def few(made: Analysis, sampled: int, count: int) -> Analysis:
+    return replace(made, rounds=replace(made.rounds, sampled=sampled, count=count, slow=None))
+
+
+def test_the_length_says_over_how_many_of_the_rounds_it_is() -> None:
+    assert fact(few(speculative(), 19, 20), "length").endswith(
+        ", over 19 of 20 rounds; those that no other follows at once are left out"
+    )
+
+
+def test_below_ten_rounds_there_is_no_percentile_and_nothing_about_slow_rounds() -> None:
+    labels = dict(rounds_facts(few(speculative(), 9, 10)))
+
+    assert "p99" not in labels["length"]
+    assert "slow" not in labels
+    assert "p99" in fact(few(speculative(), 10, 10), "length")
 
 
 def test_what_the_window_leaves_out_is_said_with_the_way_back() -> None:

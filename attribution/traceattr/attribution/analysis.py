@@ -336,6 +336,7 @@ class RoundsSummary:
         kind: ``speculative``, ``decode`` or ``none``.
         why: Why there are none, None when there are.
         count: Rounds of that kind in the window.
+        sampled: Those that figures per round are about: another begins right after them.
         prefills: Prefills in the window.
         wall: From the begin of one round to the begin of the next.
         replays_per_round: Mean replays of each kind of graph in a round, by kind.
@@ -347,6 +348,7 @@ class RoundsSummary:
     kind: Literal["speculative", "decode", "none"]
     why: str | None
     count: int
+    sampled: int
     prefills: int
     wall: Spread | None
     replays_per_round: tuple[tuple[str, float], ...]

@@ -125,7 +125,7 @@ class LaunchFigures:
 
     Attributes:
         kind: What the rounds do.
-        rounds: How many of them lie in the window.
+        rounds: How many of them these are means over.
         graph_launches: Graph replays.
         graph_launch_ns: Host time in the calls that launched them; None when a call is missing.
         eager_launches: Kernels launched one by one.

@@ -11,6 +11,7 @@ from traceattr.attribution.gpu_time import OwnedTime
 from traceattr.attribution.host_calls import NO_LAUNCH, Calls, GpuLaunches, Launches
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.rounds import RoundKind
+from traceattr.attribution.steady import main_kind
 from traceattr.attribution.timeline import Ids
 
 
@@ -34,7 +35,10 @@ class _Launched:
 def launch_figures(
     owned: OwnedTime, launches: GpuLaunches, calls: Calls
 ) -> tuple[LaunchFigures, ...]:
-    """Return the figures of each kind of round that lies in the window."""
+    """Return the figures of each kind of round that lies in the window.
+
+    Of the main kind these are the rounds that all figures per round are about.
+    """
     return tuple(_figures(owned, launches, calls))
 
 
@@ -43,8 +47,11 @@ def _figures(owned: OwnedTime, launches: GpuLaunches, calls: Calls) -> Iterator[
     inside = (rounds.start_ns >= window.start_ns) & (rounds.end_ns <= window.end_ns)
     graphs = _launched(owned, owned.account.timeline.replays.start_ns, launches.replays, calls)
     eager = _launched(owned, launches.eager.start_ns, launches.eager.launches, calls)
+    main = main_kind(owned.account)
     for kind in RoundKind:
         chosen = inside & np.array([found is kind for found in rounds.kind], np.bool_)
+        if kind is main:
+            chosen &= np.isin(rounds.start_ns, owned.sample.start_ns)
         if chosen.any():
             yield _of_kind(kind, owned, chosen, graphs, eager)
 

@@ -25,6 +25,7 @@ def summarise_rounds(owned: Sequence[OwnedTime], steady: Steady) -> RoundsSummar
         kind=_kind_name(kind),
         why=None if kind else _why_none(first.account),
         count=_count_inside(first, kind),
+        sampled=len(first.sample) if kind else 0,
         prefills=_count_inside(first, RoundKind.PREFILL),
         wall=first.sample.wall if kind else None,
         replays_per_round=tuple(_replays_per_round(first.account, first.sample)),

@@ -96,6 +96,8 @@ def find_steady(accounts: Sequence[Account], whole: Window) -> Steady:
 def window_of_rounds(accounts: Sequence[Account], option: RoundsOption) -> Steady:
     """Return the window of some rounds of the main kind, to the begin of the round after them.
 
+    It reaches to where the last GPU begins that round, so that each of them is whole on every GPU.
+
     Raises:
         OptionError: There are no rounds, or not so many.
     """
@@ -109,7 +111,7 @@ def window_of_rounds(accounts: Sequence[Account], option: RoundsOption) -> Stead
         raise OptionError(f"--rounds: the trace has rounds 0:{len(found)}")
     start_ns = min(_begin(account, leader, found[first]) for account in accounts)
     if last < len(found):
-        end_ns = min(_begin(account, leader, found[last]) for account in accounts)
+        end_ns = max(_begin(account, leader, found[last]) for account in accounts)
     else:
         end_ns = max(_end(account, leader, found[-1]) for account in accounts)
     window = Window(start_ns, end_ns, f"rounds {first}:{last}")

@@ -44,7 +44,7 @@ class LaunchMean:
 
     Attributes:
         kind: What the rounds do.
-        rounds: How many lie in the window.
+        rounds: How many these are means over, on each GPU.
         figures: Mean of each figure of `LaunchFigures`, None where it is unknown of a GPU.
     """
 

@@ -9,11 +9,16 @@ from traceattr.attribution.window import seconds
 from traceattr.report.escape import visible
 from traceattr.report.figures import MICROSECONDS, MILLISECONDS, count, counted, duration, share
 from traceattr.report.gap_view import GapView
+from traceattr.report.sampled import has_percentiles
 
 UNKNOWN = "unknown"
 NOTHING = ""
 _HOST = "host"
 """Title of the column that says what the host was doing; it may go below the row."""
+
+
+_P99 = 3
+"""Position of the 99th percentile among the columns of seams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ def _idle_title(gpu: GpuGaps) -> str:
 def _seam_table(gpu: GpuGaps, min_ns: int) -> GapTable:
     has_rounds = gpu.rounds > 0
     of_rounds = f"; means of {counted(gpu.rounds, 'round')}" if has_rounds else ""
-    return GapTable(
+    table = GapTable(
         title=f"{_idle_title(gpu)}{of_rounds}",
         columns=(
             "seam",
@@ -101,6 +106,17 @@ def _seam_table(gpu: GpuGaps, min_ns: int) -> GapTable:
             *(() if gpu.no_work is None else (_no_work_row(gpu.no_work, gpu),)),
             *_shorter_rows(gpu, min_ns),
         ),
+    )
+    return table if not has_rounds or has_percentiles(gpu.rounds) else _without(table, _P99)
+
+
+def _without(table: GapTable, column: int) -> GapTable:
+    """Return a table without one column."""
+    return GapTable(
+        title=table.title,
+        columns=(*table.columns[:column], *table.columns[column + 1 :]),
+        aligned=table.aligned[:column] + table.aligned[column + 1 :],
+        rows=tuple((*row[:column], *row[column + 1 :]) for row in table.rows),
     )
 
 

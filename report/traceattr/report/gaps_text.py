@@ -1,13 +1,14 @@
 """What a report says about idle gaps: seams, gaps inside graphs, what launching costs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.gap_figures import Cause
 from traceattr.report.figures import MICROSECONDS, MILLISECONDS, Unit, count, counted, unit_for
 from traceattr.report.gap_means import GapMean, pair_means, seam_means, together
 from traceattr.report.gap_tables import cause_parts
+from traceattr.report.sampled import has_gap_percentiles, sampled_rounds
 
 UNKNOWN = "unknown"
 NOTHING = ""
@@ -44,11 +45,18 @@ def gaps_title(analysis: Analysis) -> str:
     """Return what the section is called, and what its figures are."""
     of = []
     if is_per_round(analysis):
-        of.append(counted(min(gaps.rounds for gaps in analysis.gaps), "round"))
+        of.append(_rounds_text(analysis))
     if len(analysis.gaps) > 1:
         of.append(counted(len(analysis.gaps), "GPU"))
     mean = f"mean of {' and '.join(of)}; " if of else ""
-    return f"Gaps ({mean}median and p99 of one gap in {MICROSECONDS.name})"
+    figures = "median and p99" if has_gap_percentiles(analysis) else "median"
+    return f"Gaps ({mean}{figures} of one gap in {MICROSECONDS.name})"
+
+
+def _rounds_text(analysis: Analysis) -> str:
+    """Return over how many rounds figures are, and of how many in the window if not all."""
+    rounds = min(gaps.rounds for gaps in analysis.gaps)
+    return sampled_rounds(replace(analysis.rounds, sampled=rounds))
 
 
 def is_per_round(analysis: Analysis) -> bool:

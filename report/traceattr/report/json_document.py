@@ -114,6 +114,7 @@ def _rounds(rounds: RoundsSummary) -> Json:
         "kind": rounds.kind,
         "why": rounds.why,
         "count": rounds.count if rounds.kind != "none" else None,
+        "sampled": rounds.sampled if rounds.kind != "none" else None,
         "prefills": rounds.prefills,
         "wall_ns": _spread(rounds.wall),
         "replays_per_round": {kind: replays.get(kind) for kind in GRAPH_KINDS},

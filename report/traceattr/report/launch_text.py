@@ -24,8 +24,11 @@ LAUNCH_TITLES = ("round", *_FIGURES)
 def launch_title(analysis: Analysis) -> str:
     """Return what the list is called, and what its figures are."""
     gpus = len(analysis.gaps)
-    over = f" and {counted(gpus, 'GPU')}" if gpus > 1 else ""
-    return f"Launching (mean of the rounds{over}; times in {MILLISECONDS.name})"
+    rounds = " and ".join(
+        counted(one.rounds, f"{one.kind} round") for one in launch_means(analysis)
+    )
+    over = f", on {counted(gpus, 'GPU')}" if gpus > 1 else ""
+    return f"Launching (mean of {rounds}{over}; times in {MILLISECONDS.name})"
 
 
 def launch_rows(analysis: Analysis) -> tuple[tuple[str, ...], ...]:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from traceattr.attribution.analysis import Analysis
 from traceattr.report.breakdown import WINDOW, Line, Values, has_rounds, is_idle_upper_limit, mean
-from traceattr.report.figures import Unit, count, counted, share, unit_for
+from traceattr.report.figures import Unit, count, share, unit_for
 from traceattr.report.grouped import hides_work
+from traceattr.report.sampled import has_percentiles, sampled_rounds
 
 UNKNOWN = "unknown"
 NOTHING = ""
@@ -57,7 +58,7 @@ def legend(analysis: Analysis, columns: Columns) -> str:
 def _legend(analysis: Analysis, titles: Sequence[str]) -> Iterator[str]:
     mean_of = "" if len(analysis.per_gpu) == 1 else ", as the mean of the GPUs"
     if has_rounds(analysis):
-        rounds = counted(analysis.rounds.count, "round")
+        rounds = sampled_rounds(analysis.rounds)
         figures = "median and p99" if _P99 in titles else "median"
         window = ", in the window and" if any(t.startswith(WINDOW) for t in titles) else " and"
         yield f"Time is exclusive{window} per round: {figures} over {rounds}{mean_of}."
@@ -102,21 +103,23 @@ def _window_layouts(analysis: Analysis) -> Iterator[Columns]:
 
 def _round_layouts(analysis: Analysis) -> Iterator[Columns]:
     """Yield columns with rounds; for several GPUs, the mean of their medians and percentiles."""
-    median, p99 = _round_columns(analysis)
+    median, *p99 = _round_columns(analysis)
     walls, each = _walls(analysis), _each(analysis)
     shares = (each, _range(walls)) if len(walls) > 1 else (each,)
-    yield from ((median, p99, *columns) for columns in shares)
+    if p99:
+        yield from ((median, *p99, *columns) for columns in shares)
     yield from ((median, *columns) for columns in shares)
     yield (median,)
 
 
-def _round_columns(analysis: Analysis) -> tuple[Column, Column]:
+def _round_columns(analysis: Analysis) -> Columns:
+    """Return the median, and the 99th percentile where there are rounds enough for one."""
     wall = analysis.rounds.wall
     unit = unit_for(wall.median if wall else 0)
-    return (
-        Column(f"{unit.name}/round", lambda line: _round_cell(line.median_ns, unit)),
-        Column(_P99, lambda line: _round_cell(line.p99_ns, unit)),
-    )
+    median = Column(f"{unit.name}/round", lambda line: _round_cell(line.median_ns, unit))
+    if not has_percentiles(analysis.rounds.sampled):
+        return (median,)
+    return median, Column(_P99, lambda line: _round_cell(line.p99_ns, unit))
 
 
 def _round_cell(values: Values | None, unit: Unit) -> str:

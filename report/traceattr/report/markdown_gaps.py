@@ -18,6 +18,7 @@ from traceattr.report.gaps_text import (
 )
 from traceattr.report.launch_text import LAUNCH_TITLES, launch_rows, launch_title
 from traceattr.report.markdown_blocks import details, markdown_table
+from traceattr.report.sampled import has_gap_percentiles
 
 MOST_ROWS = 20
 """Lines of a folded list."""
@@ -28,14 +29,18 @@ MOST_SEAMS = 4
 _ABOVE = (0, 2, 3, 4)
 """Columns of `gap_titles` in the list that is not folded."""
 
+_P99 = 4
+"""Column that few rounds have nothing for."""
+
 
 def gaps_section(analysis: Analysis) -> Iterator[str]:
     """Yield the seams that take longest."""
     rows = gap_rows(analysis, MOST_SEAMS)
     if not rows:
         return
-    titles = [gap_titles(analysis)[column] for column in _ABOVE]
-    cells = [[row.cells[column] for column in _ABOVE] for row in rows]
+    above = [column for column in _ABOVE if column != _P99 or has_gap_percentiles(analysis)]
+    titles = [gap_titles(analysis)[column] for column in above]
+    cells = [[row.cells[column] for column in above] for row in rows]
     yield f"**{gaps_title(analysis)}**\n"
     yield _with_host(titles, cells, [row.cause for row in rows])
 
@@ -52,9 +57,17 @@ def _seams(analysis: Analysis) -> Iterator[str]:
     rows = full_rows(analysis)
     if rows:
         shown = rows[:MOST_ROWS]
-        cells, causes = [cells for _, cells in shown], [seam.cause for seam, _ in shown]
-        yield _with_host(full_titles(analysis), cells, causes)
+        causes = [seam.cause for seam, _ in shown]
+        titles, *cells = _kept(analysis, [full_titles(analysis), *(cells for _, cells in shown)])
+        yield _with_host(titles, cells, causes)
         yield from _more(len(rows))
+
+
+def _kept(analysis: Analysis, lines: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return lines without the 99th percentile where rounds are too few for one."""
+    if has_gap_percentiles(analysis):
+        return list(lines)
+    return [(*cells[:_P99], *cells[_P99 + 1 :]) for cells in lines]
 
 
 def _pairs(analysis: Analysis) -> Iterator[str]:

@@ -9,6 +9,7 @@ from traceattr.report.markdown_blocks import details, markdown_table
 from traceattr.report.ranks_text import (
     RANK_TITLES,
     RANKS_NOTE,
+    rank_columns,
     rank_rows,
     ranks_summary,
     ranks_title,
@@ -33,5 +34,7 @@ def ranks_details(analysis: Analysis) -> Iterator[str]:
     """Yield the figures of each GPU, folded."""
     rows = rank_rows(analysis)
     if rows:
-        table = markdown_table(RANK_TITLES, "r" * len(RANK_TITLES), rows)
+        kept = rank_columns(analysis)
+        titles, *cells = [[row[column] for column in kept] for row in (RANK_TITLES, *rows)]
+        table = markdown_table(titles, "r" * len(titles), cells)
         yield from details(ranks_title(analysis), (table, f"{RANKS_NOTE}\n"))

@@ -7,6 +7,7 @@ from traceattr.attribution.collectives import Communication, RankGroup
 from traceattr.attribution.stragglers import IDLE, Straggler
 from traceattr.report.breakdown import mean
 from traceattr.report.figures import Unit, count, counted, duration, share, unit_for
+from traceattr.report.sampled import has_percentiles
 
 RANK_TITLES = ("GPU", "wire", "p99", "wait", "p99", "late", "last")
 
@@ -28,7 +29,16 @@ def has_ranks(analysis: Analysis) -> bool:
 
 def ranks_title(analysis: Analysis) -> str:
     """Return what the section is called, and what its figures are."""
-    return f"Communication across ranks ({_unit(analysis).name}/round)"
+    rounds = min((group.rounds for group in _groups(analysis)), default=0)
+    over = f", median over {counted(rounds, 'round')}" if rounds else ""
+    return f"Communication across ranks ({_unit(analysis).name}/round{over})"
+
+
+def rank_columns(analysis: Analysis) -> tuple[int, ...]:
+    """Return the positions in `RANK_TITLES` of what so many rounds can tell."""
+    if all(has_percentiles(group.rounds) for group in _groups(analysis)):
+        return tuple(range(len(RANK_TITLES)))
+    return tuple(at for at, title in enumerate(RANK_TITLES) if title != "p99")
 
 
 def rank_rows(analysis: Analysis) -> tuple[tuple[str, ...], ...]:

@@ -4,6 +4,7 @@ from traceattr.attribution.analysis import Analysis, GpuTime, Spread
 from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS
 from traceattr.report.breakdown import Line, group_lines, is_idle_upper_limit, mean
 from traceattr.report.figures import Unit, counted, share, unit_for
+from traceattr.report.sampled import has_percentiles
 from traceattr.rules.categories import GRAPH
 
 MOST_GROUPS = 3
@@ -21,12 +22,16 @@ def round_headline(analysis: Analysis, wall: Spread) -> str:
     gpus = counted(len(analysis.per_gpu), "GPU")
     unit = unit_for(wall.median)
     lines = [line for line in group_lines(analysis) if not line.is_part]
-    p99 = "" if wall.p99 == wall.median else f" (p99 {unit.brief(wall.p99)})"
+    p99 = f" (p99 {unit.brief(wall.p99)})" if _has_p99(analysis, wall) else ""
     sentence = (
         f"A {analysis.rounds.kind} round takes {unit.brief(wall.median)} on {gpus}{p99}: "
         f"{_groups_text(analysis, lines, wall)}; {_idle_text(analysis, lines, unit)}."
     )
     return " ".join((sentence, *_beside(analysis)))
+
+
+def _has_p99(analysis: Analysis, wall: Spread) -> bool:
+    return has_percentiles(analysis.rounds.sampled) and wall.p99 != wall.median
 
 
 def _groups_text(analysis: Analysis, lines: list[Line], wall: Spread) -> str:

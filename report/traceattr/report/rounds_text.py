@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from traceattr.attribution.analysis import Analysis, GraphFamily, RoundsSummary, SlowRounds, Spread
 from traceattr.report.figures import count, counted, duration, share, unit_for
+from traceattr.report.sampled import LEFT_OUT, has_percentiles, sampled_rounds
 
 FEW_ROUNDS = 30
 """Below this nothing is said about what makes slow rounds slow."""
@@ -84,8 +85,9 @@ def graphs_note(analysis: Analysis) -> str | None:
 def _facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
     rounds = analysis.rounds
     if rounds.wall:
-        yield "length", _length_text(rounds.wall, rounds.count)
-        yield "slow", _slow_text(rounds, rounds.wall)
+        yield "length", _length_text(rounds, rounds.wall)
+        if has_percentiles(rounds.sampled):
+            yield "slow", _slow_text(rounds, rounds.wall)
     if rounds.replays_per_round:
         yield "replays", _replays_text(rounds)
     yield "phases", _phases_text(analysis)
@@ -93,21 +95,24 @@ def _facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
         yield "cut", f"{'; '.join(rounds.cut)}; `--window` or `--rounds` say otherwise"
 
 
-def _length_text(wall: Spread, rounds: int) -> str:
+def _length_text(rounds: RoundsSummary, wall: Spread) -> str:
     unit = unit_for(wall.median)
-    others = (("p99", wall.p99), ("min", wall.min), ("max", wall.max), ("mean", wall.mean))
+    p99 = (("p99", wall.p99),) if has_percentiles(rounds.sampled) else ()
+    others = (*p99, ("min", wall.min), ("max", wall.max), ("mean", wall.mean))
     texts = [
         f"median {unit.text(wall.median)}",
         *(f"{name} {unit.number(ns)}" for name, ns in others),
     ]
-    few = "" if rounds >= _PERCENTILES else " (p99 of so few is the slowest)"
-    return f"{', '.join(texts)}{few}"
+    few = " (p99 of so few is the slowest)" if p99 and rounds.sampled < _PERCENTILES else ""
+    if rounds.sampled == rounds.count:
+        return f"{', '.join(texts)}{few}"
+    return f"{', '.join(texts)}{few}, over {sampled_rounds(rounds)}; {LEFT_OUT}"
 
 
 def _slow_text(rounds: RoundsSummary, wall: Spread) -> str:
     """Return what makes the slowest rounds slow, or why nothing is said."""
     excess = f"the slowest takes {duration(wall.max - wall.median)} more than the median"
-    if rounds.count < FEW_ROUNDS:
+    if rounds.sampled < FEW_ROUNDS:
         return f"{excess}; to say why takes {FEW_ROUNDS} rounds"
     if rounds.slow is None:
         return f"{excess}; no group stands out"

@@ -24,14 +24,20 @@ from traceattr.report.gaps_text import (
     host_parts,
 )
 from traceattr.report.launch_text import LAUNCH_TITLES, launch_rows, launch_title
+from traceattr.report.sampled import has_gap_percentiles
 
 HOST = "host, %"
 
 MOST_SEAMS = 5
 """Seams in the list; the others are one line."""
 
-_CHOICES = ((0, 1, 2, 3, 4), (0, 2, 3, 4), (0, 2, 4), (0, 2))
+Choices = tuple[tuple[int, ...], ...]
+
+_CHOICES: Choices = ((0, 1, 2, 3, 4), (0, 2, 3, 4), (0, 2, 4), (0, 2))
 """Which of `gap_titles` stand before what the host was doing."""
+
+_WITHOUT_P99: Choices = ((0, 1, 2, 3), (0, 2, 3), (0, 2))
+"""The same where rounds are too few for a 99th percentile."""
 
 _ROOM, _LEAST_ROOM = 24, 14
 """Columns in which two causes fit, and in which any one does."""
@@ -44,14 +50,17 @@ def gaps_section(analysis: Analysis, width: int) -> Iterator[RenderableType]:
         return
     yield heading(gaps_title(analysis))
     if rows:
-        yield _gap_table(gap_titles(analysis), rows, width)
+        choices = _CHOICES if has_gap_percentiles(analysis) else _WITHOUT_P99
+        yield _gap_table(gap_titles(analysis), rows, choices, width)
     yield fact_grid(facts)
     yield ""
     yield from _launches(analysis, width)
 
 
-def _gap_table(titles: Sequence[str], rows: Sequence[GapRow], width: int) -> Table:
-    kept, room = _fitting([titles, *(row.cells for row in rows)], width)
+def _gap_table(
+    titles: Sequence[str], rows: Sequence[GapRow], choices: Choices, width: int
+) -> Table:
+    kept, room = _fitting([titles, *(row.cells for row in rows)], choices, width)
     table = ruled_table()
     for column in kept:
         add_column(table, titles[column], "right" if column else "left")
@@ -63,9 +72,11 @@ def _gap_table(titles: Sequence[str], rows: Sequence[GapRow], width: int) -> Tab
     return table
 
 
-def _fitting(cells: Sequence[Sequence[str]], width: int) -> tuple[tuple[int, ...], int]:
+def _fitting(
+    cells: Sequence[Sequence[str]], choices: Choices, width: int
+) -> tuple[tuple[int, ...], int]:
     """Return the columns of the first choice that leaves enough room, and that room."""
-    for kept in _CHOICES:
+    for kept in choices:
         room = width - used_width([[row[column] for column in kept] for row in cells])
         if room >= _ROOM:
             break

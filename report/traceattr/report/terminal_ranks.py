@@ -13,6 +13,7 @@ from traceattr.report.ranks_text import (
     RANK_TITLES,
     RANKS_NOTE,
     has_ranks,
+    rank_columns,
     rank_rows,
     rank_sentences,
     ranks_title,
@@ -29,7 +30,7 @@ def ranks_section(analysis: Analysis, width: int) -> Iterator[RenderableType]:
     rows = rank_rows(analysis)
     if rows:
         yield heading(ranks_title(analysis))
-        yield _table(rows, width)
+        yield _table(rows, rank_columns(analysis), width)
         yield Text(RANKS_NOTE, style="dim")
     for sentence in rank_sentences(analysis):
         yield Text(visible(sentence))
@@ -48,10 +49,10 @@ def layers_section(analysis: Analysis, _width: int) -> Iterator[RenderableType]:
     yield ""
 
 
-def _table(rows: Sequence[Sequence[str]], width: int) -> RenderableType:
+def _table(rows: Sequence[Sequence[str]], known: Sequence[int], width: int) -> RenderableType:
     cells = [RANK_TITLES, *rows]
     for kept in _CHOICES:
-        fewer = [[row[column] for column in kept] for row in cells]
+        fewer = [[row[column] for column in kept if column in known] for row in cells]
         if used_width(fewer) - GUTTER <= width:
             break
     table = ruled_table()
