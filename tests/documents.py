@@ -16,6 +16,7 @@ COMMANDS = (
     ("report",),
     ("gaps",),
     ("kernels",),
+    ("roofline",),
     ("rules",),
     ("rules", "list"),
     ("rules", "check"),

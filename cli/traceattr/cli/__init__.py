@@ -9,6 +9,7 @@ from typer.core import TyperGroup
 from traceattr.cli.gaps import gaps
 from traceattr.cli.kernels import kernels
 from traceattr.cli.report import report
+from traceattr.cli.roofline import roofline
 from traceattr.cli.rules import app as rules
 from traceattr.errors import TraceattrError
 
@@ -67,4 +68,5 @@ def main(
 app.command()(report)
 app.command()(gaps)
 app.command()(kernels)
+app.command()(roofline)
 app.add_typer(rules, name="rules")
