@@ -9,7 +9,7 @@ import pytest
 from tests.round_analyses import ROUNDS, unclassified_rounds
 from tests.test_report_terminal import ALL
 from traceattr.attribution.groups import GAP_GROUPS
-from traceattr.report.breakdown import IDLE, NO_KERNEL, WINDOW, group_lines
+from traceattr.report.breakdown import IDLE, NO_KERNEL, ROUND, WINDOW, group_lines
 from traceattr.report.csv_table import COLUMNS
 from traceattr.report.gaps_text import full_titles, gap_facts
 from traceattr.report.grouped import BETWEEN_GRAPHS, OUTSIDE_GRAPHS
@@ -33,7 +33,7 @@ def keys_of(value: Any) -> Iterator[str]:
             yield from keys_of(item)
 
 
-@pytest.mark.parametrize("name", [*GROUPS, *GAP_GROUPS, WINDOW, IDLE, NO_KERNEL])
+@pytest.mark.parametrize("name", [*GROUPS, *GAP_GROUPS, ROUND, WINDOW, IDLE, NO_KERNEL])
 def test_every_group_and_total_has_a_row_that_defines_it(name: str) -> None:
     assert f"\n| {name} | " in DOCS
 

@@ -18,10 +18,11 @@ from tests.analyses import (
     one_gpu,
     two_gpus,
 )
-from tests.round_analyses import COUNT, ROUNDS, opaque_rounds, speculative
+from tests.round_analyses import COUNT, ROUNDS, decode_rounds, opaque_rounds, speculative
 from traceattr.attribution.analysis import GpuTime, Phase
-from traceattr.report.breakdown import group_lines, mean, total_lines
+from traceattr.report.breakdown import group_lines, mean, total_lines, wholes
 from traceattr.report.grouped import groups_of, owned_ns
+from traceattr.report.render import ReportFormat, render
 from traceattr.rules.categories import CATEGORIES, GROUPS, SUBCATEGORIES
 
 TIMES = st.integers(min_value=0, max_value=10**12)
@@ -179,13 +180,39 @@ def test_groups_of_rounds_add_up_to_the_wall_time_too(name: str) -> None:
         assert sum(map(owned_ns, groups_of(time))) == time.wall_ns
 
 
-def test_a_group_has_the_time_of_a_round_and_the_window_that_of_all() -> None:
+def test_a_group_has_the_time_of_a_round_and_the_last_lines_that_of_all() -> None:
     lines = {line.name: line for line in group_lines(speculative()) if not line.is_part}
 
     assert lines["GDN"].median_ns == (553_000,)
     assert lines["GDN"].p99_ns == (554_125,)
     assert lines["host gaps"].median_ns == (682_000,)
     assert total_lines(speculative())[0].median_ns == (11_113_000,)
+
+
+@pytest.mark.parametrize("name", ROUNDS)
+def test_with_rounds_shares_are_of_a_round_and_add_up(name: str) -> None:
+    made = ROUNDS[name]
+    whole, idle_time, no_kernel = total_lines(made)
+    groups = [line.round_mean_ns for line in group_lines(made) if not line.is_part]
+
+    assert whole.name == "round"
+    assert whole.round_mean_ns == wholes(made)
+    for position, whole_ns in enumerate(wholes(made)):
+        assert sum((means or ())[position] or 0 for means in groups) == whole_ns
+        idle_ns, no_kernel_ns = (
+            (line.round_mean_ns or ())[position] for line in (idle_time, no_kernel)
+        )
+        assert (idle_ns or 0) < (no_kernel_ns or 0) < whole_ns
+
+
+def test_prefill_is_no_part_of_the_share_of_a_round() -> None:
+    text = render(decode_rounds(), ReportFormat.TERMINAL, width=80, color=False)
+
+    assert "\nweight GEMM             5.445  5.454  60.5 %\n" in text
+    assert "\nround                   8.992  9.090   100 %\n" in text
+    assert "\nwindow" not in text.split("Gaps")[0]
+    assert "Prefill owns 7.7 % of the window." in text.replace("\n", " ")
+    assert "These rounds fill 92.4 % of the window." in text.replace("\n", " ")
 
 
 def test_a_part_in_two_phases_that_vary_has_no_percentile() -> None:

@@ -29,7 +29,7 @@ def test_a_part_that_never_changes_moves_the_figures_exactly(values: list[int], 
 
 
 def test_percentiles_of_parts_that_vary_are_not_added() -> None:
-    assert of_parts([spread(100, 20), spread(10, 4)]) == PerRound(110, None)
+    assert of_parts([spread(100, 20), spread(10, 4)]) == PerRound(110, None, 111)
 
 
 def test_without_rounds_or_with_an_unknown_part_there_is_no_figure() -> None:

@@ -53,7 +53,7 @@ def test_rounds_are_described_in_a_few_lines() -> None:
             "host gaps, 71.0 us above its own median",
         ),
         ("replays", "verify 1, draft 1, draft_extend 1 per round"),
-        ("phases", "target 71.5 %, draft 12.4 %, other 1.6 %, idle 14.6 %"),
+        ("phases", "target 71.5 %, draft 12.4 %, other 1.6 %, idle 14.6 % of the window"),
     )
 
 
@@ -114,7 +114,7 @@ def test_what_the_window_leaves_out_is_said_with_the_way_back() -> None:
 
 def test_prefill_is_a_phase_of_the_window() -> None:
     assert fact(decode_rounds(), "phases") == (
-        "target 81.5 %, prefill 7.7 %, other 1.8 %, idle 9.0 %"
+        "target 81.5 %, prefill 7.7 %, other 1.8 %, idle 9.0 % of the window"
     )
 
 

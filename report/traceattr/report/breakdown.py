@@ -1,17 +1,19 @@
 """Which lines the table of groups and categories has, with one value for each GPU."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from traceattr.attribution.analysis import Analysis, GpuTime
+from traceattr.attribution.groups import GAP_GROUPS
 from traceattr.report.grouped import Group, Row, groups_of, has_envelopes, hides_work, row_position
-from traceattr.rules.categories import GRAPH, UNCLASSIFIED
+from traceattr.rules.categories import GRAPH, MEMORY, UNCLASSIFIED
 
 Values = tuple[int | None, ...]
 """One value per GPU, in the order of `Analysis.per_gpu`; None where the trace cannot tell."""
 
 WINDOW = "window"
+ROUND = "round"
 IDLE = "idle"
 NO_KERNEL = "no kernel running"
 
@@ -29,6 +31,7 @@ class Line:
         operations: Number of operations; None also for gaps and totals.
         median_ns: Median time in a round; None as a whole where there is nothing to say.
         p99_ns: 99th percentile of the time in a round; the same.
+        round_mean_ns: Mean time in a round, which adds up; the same.
     """
 
     name: str
@@ -39,6 +42,7 @@ class Line:
     operations: Values
     median_ns: Values | None = None
     p99_ns: Values | None = None
+    round_mean_ns: Values | None = None
 
     @property
     def is_without_operations(self) -> bool:
@@ -68,12 +72,54 @@ def group_lines(analysis: Analysis) -> tuple[Line, ...]:
 
 
 def total_lines(analysis: Analysis) -> tuple[Line, ...]:
-    """Return what the groups sum to, and two parts of it that cut across them."""
+    """Return what the groups sum to, and two parts of it that cut across them.
+
+    With rounds that is the round: what else is in the window is no part of one.
+    """
+    whole = round_line(analysis) if has_rounds(analysis) else window_line(analysis)
     return (
-        _total(WINDOW, analysis, lambda time: time.wall_ns),
-        _total(IDLE, analysis, lambda time: time.idle.total_ns),
-        _total(NO_KERNEL, analysis, lambda time: time.wall_ns - time.kernel_ns),
+        whole,
+        _total(IDLE, analysis, lambda time: time.idle.total_ns, _idle_of_round),
+        _total(NO_KERNEL, analysis, lambda time: time.wall_ns - time.kernel_ns, _no_kernel),
     )
+
+
+def window_line(analysis: Analysis) -> Line:
+    """Return what the groups sum to in the window."""
+    return _total(WINDOW, analysis, lambda time: time.wall_ns, None)
+
+
+def round_line(analysis: Analysis) -> Line:
+    """Return what the groups sum to in a round; its median and percentile are its own."""
+    wall = analysis.rounds.wall
+    gpus = len(analysis.per_gpu)
+    return replace(
+        window_line(analysis),
+        name=ROUND,
+        median_ns=(wall.median,) * gpus if wall else None,
+        p99_ns=(wall.p99,) * gpus if wall else None,
+        round_mean_ns=round_means(analysis),
+    )
+
+
+def round_means(analysis: Analysis) -> tuple[int, ...]:
+    """Return how long a round is on each GPU, as the mean: what the groups' means sum to."""
+    return tuple(
+        sum(entry.spread.mean for entry in time.per_round if entry.spread)
+        for time in analysis.per_gpu
+    )
+
+
+def _idle_of_round(time: GpuTime) -> int:
+    """Return the idle time in a round, as far as it is known."""
+    spreads = (entry.spread for entry in time.per_round if entry.group in GAP_GROUPS)
+    return sum(spread.mean for spread in spreads if spread)
+
+
+def _no_kernel(time: GpuTime) -> int:
+    """Return the time in a round in which nothing runs, or only copies: they own what is left."""
+    spreads = (entry.spread for entry in time.category_rounds if entry.category == MEMORY)
+    return _idle_of_round(time) + sum(spread.mean for spread in spreads if spread)
 
 
 def is_idle_upper_limit(analysis: Analysis) -> bool:
@@ -88,9 +134,26 @@ def has_rounds(analysis: Analysis) -> bool:
     return analysis.rounds.wall is not None
 
 
-def _total(name: str, analysis: Analysis, value: Callable[[GpuTime], int]) -> Line:
+def shown_ns(line: Line) -> Values:
+    """Return the times that shares are of: those of a round where there are any."""
+    return line.exclusive_ns if line.round_mean_ns is None else line.round_mean_ns
+
+
+def wholes(analysis: Analysis) -> tuple[int, ...]:
+    """Return what shares are parts of, on each GPU: a round where there are any."""
+    if has_rounds(analysis):
+        return round_means(analysis)
+    return tuple(time.wall_ns for time in analysis.per_gpu)
+
+
+def _total(
+    name: str,
+    analysis: Analysis,
+    value: Callable[[GpuTime], int],
+    of_round: Callable[[GpuTime], int] | None,
+) -> Line:
     unknown = (None,) * len(analysis.per_gpu)
-    wall = analysis.rounds.wall if name == WINDOW else None
+    means = tuple(map(of_round, analysis.per_gpu)) if of_round and has_rounds(analysis) else None
     return Line(
         name=name,
         kind="total",
@@ -98,8 +161,7 @@ def _total(name: str, analysis: Analysis, value: Callable[[GpuTime], int]) -> Li
         exclusive_ns=tuple(map(value, analysis.per_gpu)),
         sum_ns=unknown,
         operations=unknown,
-        median_ns=(wall.median,) * len(unknown) if wall else None,
-        p99_ns=(wall.p99,) * len(unknown) if wall else None,
+        round_mean_ns=means,
     )
 
 
@@ -126,9 +188,9 @@ def _line(
 ) -> Line:
     cells = [_cell(entry, time) for entry, time in zip(entries, per_gpu, strict=True)]
     exclusive, sums, operations = zip(*cells, strict=True)
-    medians, p99s = _round_values(entries, per_gpu)
+    medians, p99s, means = _round_values(entries, per_gpu)
     kind: Literal["busy", "gap"] = "gap" if entries[0].is_gap else "busy"
-    return Line(name, kind, is_part, exclusive, sums, operations, medians, p99s)
+    return Line(name, kind, is_part, exclusive, sums, operations, medians, p99s, means)
 
 
 def _cell(entry: Group | Row, time: GpuTime) -> tuple[int | None, int | None, int | None]:
@@ -140,24 +202,25 @@ def _cell(entry: Group | Row, time: GpuTime) -> tuple[int | None, int | None, in
 
 def _round_values(
     entries: Sequence[Group | Row], per_gpu: tuple[GpuTime, ...]
-) -> tuple[Values | None, Values | None]:
-    """Return medians and 99th percentiles, None as a whole where rounds say nothing.
+) -> tuple[Values | None, Values | None, Values | None]:
+    """Return medians, 99th percentiles and means, None as a whole where rounds say nothing.
 
     What none of the rounds shows is unknown where graphs may hide it.  A kind of host gap and
     the 99th percentile of parts that vary have no figure.
     """
     if not any(time.per_round for time in per_gpu):
-        return None, None
+        return None, None, None
     if any(isinstance(entry, Row) and entry.is_gap for entry in entries):
-        return None, None
+        return None, None, None
     known = [
         None if _is_hidden(entry, time) else entry.per_round
         for entry, time in zip(entries, per_gpu, strict=True)
     ]
     medians = tuple(None if one is None else one.median_ns for one in known)
+    means = tuple(None if one is None else one.mean_ns for one in known)
     if any(one is not None and one.p99_ns is None for one in known):
-        return medians, None
-    return medians, tuple(None if one is None else one.p99_ns for one in known)
+        return medians, None, means
+    return medians, tuple(None if one is None else one.p99_ns for one in known), means
 
 
 def _is_hidden(entry: Group | Row, time: GpuTime) -> bool:

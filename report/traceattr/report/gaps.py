@@ -15,8 +15,10 @@ from traceattr.report.gap_tables import (
     gap_tables,
 )
 from traceattr.report.gap_view import GapView
+from traceattr.report.headline import IDLE_UPPER_LIMIT, simulated_text, traced_sentence
 from traceattr.report.json_document import dumped
 from traceattr.report.names import ELLIPSIS
+from traceattr.report.provenance import rules_text, span_text
 from traceattr.report.render import ReportFormat
 
 FORMAT = 1
@@ -83,25 +85,44 @@ def render_gaps(
 
 
 def _terminal(report: GapReport, view: GapView, width: int, color: bool) -> str:
+    from rich.console import RenderableType
     from rich.text import Text
 
-    from traceattr.report.console import heading, printed
+    from traceattr.report.console import fact_grid, heading, printed
 
-    parts: list[Text | str] = []
+    parts: list[RenderableType] = []
     if report.simulated is not None:
-        text = visible(_simulated(report.simulated))
-        parts += [Text(text, style="bold yellow"), ""]
+        parts.append(Text(visible(simulated_text(report.simulated)), style="bold yellow"))
+    parts += map(Text, _caveats(report))
+    if parts:
+        parts.append("")
     for table in gap_tables(report, view):
         parts += [heading(table.title), Text("\n".join(_lines(table, width))), ""]
-    parts += [Text(f"- {visible(text)}") for text in _notes(report)]
+    notes = [Text(f"- {visible(text)}") for text in _notes(report)]
+    parts += [*notes, *([""] if notes else []), fact_grid(_facts(report))]
     return printed(parts, width=width, color=color)
 
 
-def _simulated(sentence: str) -> str:
-    """Return the warning that nothing here was measured."""
-    what = sentence.rstrip(".")
-    by = what.removeprefix("simulated ")
-    return f"SIMULATED{':' if by == what else ''} {by}; this is not a measurement."
+def _caveats(report: GapReport) -> Iterator[str]:
+    """Yield how far gaps can be trusted, as far as a report says it."""
+    if any(gpu.pairs for gpu in report.per_gpu) and all(
+        gpu.pairs is not None for gpu in report.per_gpu
+    ):
+        yield traced_sentence("node", 0)
+    if any(gpu.completeness == "incomplete" for gpu in report.per_gpu) or any(
+        notice.code == "graph-work-missing" for notice in report.warnings
+    ):
+        yield IDLE_UPPER_LIMIT
+
+
+def _facts(report: GapReport) -> tuple[tuple[str, str], ...]:
+    """Return from what and with what the list was made."""
+    return (
+        ("trace", report.file),
+        ("window", span_text(report.window)),
+        ("rules", rules_text(report.rules)),
+        ("traceattr", report.version),
+    )
 
 
 def _notes(report: GapReport) -> Iterator[str]:
@@ -154,7 +175,9 @@ def _markdown_parts(report: GapReport, view: GapView) -> Iterator[str]:
     from traceattr.report.markdown_blocks import markdown_table
 
     if report.simulated is not None:
-        yield f"> **{markdown_text(_simulated(report.simulated))}**\n"
+        yield f"> **{markdown_text(simulated_text(report.simulated))}**\n"
+    if caveats := " ".join(_caveats(report)):
+        yield f"{caveats}\n"
     for table in gap_tables(report, view):
         yield f"**{markdown_text(table.title)}**\n"
         rows = (tuple(map(markdown_text, row)) for row in table.rows)
@@ -162,6 +185,8 @@ def _markdown_parts(report: GapReport, view: GapView) -> Iterator[str]:
     for text in _notes(report):
         yield f"- {markdown_sentence(text)}"
     yield ""
+    line = "; ".join(f"{label} {text}" for label, text in _facts(report))
+    yield f"<sub>{markdown_text(line)}</sub>\n"
 
 
 def _document(report: GapReport) -> Json:

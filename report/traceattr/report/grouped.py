@@ -75,7 +75,7 @@ class Group:
     def row(self, name: str) -> Row:
         """Return the row of that name, without any time if there is none."""
         none = None if self.is_gap else 0
-        missing = Row(name, 0, none, none, PerRound(0, 0) if self.per_round else None)
+        missing = Row(name, 0, none, none, PerRound(0, 0, 0) if self.per_round else None)
         return next((row for row in self.rows if row.name == name), missing)
 
 

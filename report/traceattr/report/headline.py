@@ -10,6 +10,9 @@ from traceattr.report.grouped import groups_of, has_envelopes, owned_ns
 from traceattr.report.round_headline import round_headline
 from traceattr.rules.categories import GRAPH, GROUPS, UNCLASSIFIED
 
+IDLE_UPPER_LIMIT = "Idle time is an upper limit, as launched work is missing from the trace."
+"""What to say where `is_idle_upper_limit`."""
+
 Part = Callable[[GpuTime], int]
 """A part of one GPU's wall time, in ns."""
 
@@ -43,7 +46,7 @@ def _window_headline(analysis: Analysis) -> str:
 def graph_sentence(analysis: Analysis) -> str:
     """Return how CUDA graphs were traced, and what that makes unknowable."""
     trace = analysis.trace
-    traced = _GRAPH_SENTENCES[trace.graph_trace].format(replays=count(trace.opaque_replays))
+    traced = traced_sentence(trace.graph_trace, trace.opaque_replays)
     if not trace.unrecorded_graph_launches:
         return traced
     launches = counted(trace.unrecorded_graph_launches, "CUDA graph launch", "CUDA graph launches")
@@ -54,6 +57,11 @@ def graph_sentence(analysis: Analysis) -> str:
     return missing if trace.graph_trace == "none" else f"{traced} {missing}"
 
 
+def traced_sentence(graph_trace: str, opaque_replays: int) -> str:
+    """Return what a way of tracing graphs shows, and what it hides."""
+    return _GRAPH_SENTENCES[graph_trace].format(replays=count(opaque_replays))
+
+
 def notices_below(analysis: Analysis) -> tuple[Notice, ...]:
     """Return the notices that neither the first lines nor the sections say already."""
     return tuple(notice for notice in analysis.warnings if notice.code not in _SAID_ABOVE)
@@ -61,9 +69,13 @@ def notices_below(analysis: Analysis) -> tuple[Notice, ...]:
 
 def simulated_sentence(analysis: Analysis) -> str | None:
     """Return the warning that nothing here was measured, if so."""
-    if analysis.trace.simulated is None:
-        return None
-    what = analysis.trace.simulated.rstrip(".")
+    simulated = analysis.trace.simulated
+    return None if simulated is None else simulated_text(simulated)
+
+
+def simulated_text(simulated: str) -> str:
+    """Return the same for what the simulator says about itself."""
+    what = simulated.rstrip(".")
     by = what.removeprefix("simulated ")
     return f"SIMULATED{':' if by == what else ''} {by}; this is not a measurement."
 

@@ -4,9 +4,13 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from traceattr.attribution.analysis import Analysis
+from traceattr.report.breakdown import is_idle_upper_limit
 from traceattr.report.csv_table import Cell, written
+from traceattr.report.escape import markdown_sentence, markdown_text, visible
+from traceattr.report.headline import IDLE_UPPER_LIMIT, graph_sentence, simulated_sentence
 from traceattr.report.json_document import dumped, kernel_entries
 from traceattr.report.kernel_figures import kernels_title
+from traceattr.report.provenance import provenance, provenance_line
 from traceattr.report.render import ReportFormat
 
 FORMAT = 1
@@ -37,23 +41,46 @@ def render_kernels(
 
 
 def _terminal(analysis: Analysis, width: int, color: bool) -> str:
-    from traceattr.report.console import heading, printed
+    from rich.text import Text
+
+    from traceattr.report.console import fact_grid, heading, printed
     from traceattr.report.terminal_kernels import kernel_table_with_rules
 
     if not analysis.kernels:
         return f"{NO_KERNELS}\n"
-    title = heading(kernels_title(analysis, len(analysis.kernels)))
-    table = kernel_table_with_rules(analysis.kernels, width)
-    return printed([title, table], width=width, color=color)
+    simulated = simulated_sentence(analysis)
+    parts = [
+        *([] if simulated is None else [Text(visible(simulated), style="bold yellow")]),
+        *(Text(caveat) for caveat in _caveats(analysis)),
+        "",
+        heading(kernels_title(analysis, len(analysis.kernels))),
+        kernel_table_with_rules(analysis.kernels, width),
+        "",
+        fact_grid(provenance(analysis)),
+    ]
+    return printed(parts, width=width, color=color)
 
 
 def _markdown(analysis: Analysis) -> str:
+    return "\n".join(_markdown_parts(analysis)) if analysis.kernels else f"{NO_KERNELS}\n"
+
+
+def _markdown_parts(analysis: Analysis) -> Iterator[str]:
     from traceattr.report.markdown import kernel_table_with_rules
 
-    if not analysis.kernels:
-        return f"{NO_KERNELS}\n"
-    title = kernels_title(analysis, len(analysis.kernels))
-    return f"**{title}**\n\n{kernel_table_with_rules(analysis.kernels)}"
+    if (simulated := simulated_sentence(analysis)) is not None:
+        yield f"> **{markdown_text(simulated)}**\n"
+    yield f"{' '.join(map(markdown_sentence, _caveats(analysis)))}\n"
+    yield f"**{kernels_title(analysis, len(analysis.kernels))}**\n"
+    yield kernel_table_with_rules(analysis.kernels)
+    yield f"<sub>{markdown_text(provenance_line(analysis))}</sub>\n"
+
+
+def _caveats(analysis: Analysis) -> Iterator[str]:
+    """Yield what the trace cannot tell, as far as a report says it."""
+    yield graph_sentence(analysis)
+    if is_idle_upper_limit(analysis) and not analysis.trace.unrecorded_graph_launches:
+        yield IDLE_UPPER_LIMIT
 
 
 def _json(analysis: Analysis) -> str:

@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from traceattr.attribution.analysis import Analysis
-from traceattr.report.breakdown import WINDOW, Line, Values, has_rounds, is_idle_upper_limit, mean
+from traceattr.report.breakdown import (
+    ROUND,
+    WINDOW,
+    Line,
+    Values,
+    has_rounds,
+    is_idle_upper_limit,
+    mean,
+    wholes,
+)
 from traceattr.report.figures import Unit, count, share, unit_for
 from traceattr.report.grouped import hides_work
 from traceattr.report.sampled import has_percentiles, sampled_rounds
@@ -13,6 +22,9 @@ UNKNOWN = "unknown"
 NOTHING = ""
 _BUSY_SUM = "busy sum"
 _P99 = "p99"
+
+_NEARLY_ALL = 0.99
+"""Share of the window that rounds fill from which on nothing is said of the rest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +58,12 @@ def full_layout(analysis: Analysis) -> Columns:
     if not has_rounds(analysis):
         return next(_window_layouts(analysis))
     _, *shares_and_counts = next(_window_layouts(analysis))
+    shares, counts = (
+        shares_and_counts[: len(analysis.per_gpu)],
+        shares_and_counts[len(analysis.per_gpu) :],
+    )
     total = _mean_column(WINDOW, unit_for(max(_walls(analysis))))
-    return (*_round_columns(analysis), total, *shares_and_counts)
+    return (*_round_columns(analysis), *shares, total, *counts)
 
 
 def legend(analysis: Analysis, columns: Columns) -> str:
@@ -62,12 +78,21 @@ def _legend(analysis: Analysis, titles: Sequence[str]) -> Iterator[str]:
         figures = "median and p99" if _P99 in titles else "median"
         window = ", in the window and" if any(t.startswith(WINDOW) for t in titles) else " and"
         yield f"Time is exclusive{window} per round: {figures} over {rounds}{mean_of}."
-        yield "Medians do not add up; the groups' shares of the window do."
+        yield "Medians do not add up; shares of a round do."
+        yield from _rounds_share(analysis)
     else:
         yield f"Time is exclusive{mean_of}: the groups add up to the window."
     yield _idle_legend(analysis)
     if any(title.startswith(_BUSY_SUM) for title in titles):
         yield "Busy sums add up durations, so they are larger where work overlaps."
+
+
+def _rounds_share(analysis: Analysis) -> Iterator[str]:
+    """Yield how much of the window the rounds are, if there is more, such as a prefill."""
+    rounds, wall_ns = analysis.rounds, analysis.window.wall_ns
+    rounds_ns = rounds.wall.mean * rounds.sampled if rounds.wall else 0
+    if rounds_ns < _NEARLY_ALL * wall_ns:
+        yield f"These rounds fill {share(rounds_ns, wall_ns)} of the window."
 
 
 def _idle_legend(analysis: Analysis) -> str:
@@ -97,15 +122,15 @@ def _window_layouts(analysis: Analysis) -> Iterator[Columns]:
     yield time, *each
     yield each
     if len(walls) > 1:
-        yield time, *_range(walls)
-        yield _range(walls)
+        yield time, *_range(analysis)
+        yield _range(analysis)
 
 
 def _round_layouts(analysis: Analysis) -> Iterator[Columns]:
     """Yield columns with rounds; for several GPUs, the mean of their medians and percentiles."""
     median, *p99 = _round_columns(analysis)
-    walls, each = _walls(analysis), _each(analysis)
-    shares = (each, _range(walls)) if len(walls) > 1 else (each,)
+    each = _each(analysis)
+    shares = (each, _range(analysis)) if len(analysis.per_gpu) > 1 else (each,)
     if p99:
         yield from ((median, *p99, *columns) for columns in shares)
     yield from ((median, *columns) for columns in shares)
@@ -131,14 +156,16 @@ def _walls(analysis: Analysis) -> tuple[int, ...]:
 
 
 def _each(analysis: Analysis) -> Columns:
-    walls = _walls(analysis)
-    if len(walls) == 1:
-        return (Column("share", lambda line: _share(line.exclusive_ns, walls, 0)),)
-    return tuple(_share_columns(analysis, walls))
+    if len(analysis.per_gpu) == 1:
+        return (Column("share", _share_cell(analysis, 0)),)
+    return tuple(
+        Column(f"GPU {time.gpu}", _share_cell(analysis, position))
+        for position, time in enumerate(analysis.per_gpu)
+    )
 
 
-def _range(walls: tuple[int, ...]) -> Columns:
-    return _bound_column("lowest", walls, 0), _bound_column("highest", walls, -1)
+def _range(analysis: Analysis) -> Columns:
+    return _bound_column("lowest", analysis, 0), _bound_column("highest", analysis, -1)
 
 
 def _operations_column(analysis: Analysis) -> Column:
@@ -147,7 +174,10 @@ def _operations_column(analysis: Analysis) -> Column:
 
 
 def _mean_column(title: str, unit: Unit) -> Column:
-    return Column(f"{title}, {unit.name}", lambda line: _mean(line.exclusive_ns, unit))
+    def cell(line: Line) -> str:
+        return NOTHING if line.name == ROUND else _mean(line.exclusive_ns, unit)
+
+    return Column(f"{title}, {unit.name}", cell)
 
 
 def _sum_column(title: str, unit: Unit) -> Column:
@@ -162,33 +192,42 @@ def _mean(values: Values, unit: Unit) -> str:
     return UNKNOWN if value is None else unit.number(value)
 
 
-def _share_columns(analysis: Analysis, walls: tuple[int, ...]) -> Iterator[Column]:
-    for position, time in enumerate(analysis.per_gpu):
-
-        def cell(line: Line, position: int = position) -> str:
-            return _share(line.exclusive_ns, walls, position)
-
-        yield Column(f"GPU {time.gpu}", cell)
+def _parts(line: Line, analysis: Analysis) -> Values | None:
+    """Return the times that shares are of; None for a line that is no part of a round."""
+    return line.round_mean_ns if has_rounds(analysis) else line.exclusive_ns
 
 
-def _share(values: Values, walls: tuple[int, ...], position: int) -> str:
-    value = values[position]
-    return UNKNOWN if value is None else share(value, walls[position])
-
-
-def _bound_column(title: str, walls: tuple[int, ...], position: int) -> Column:
-    """Return the column of the lowest (0) or the highest (-1) share of any GPU."""
+def _share_cell(analysis: Analysis, position: int) -> Callable[[Line], str]:
+    """Return what gives a line's share on one GPU, of a round or else of the window."""
+    whole_ns = wholes(analysis)[position]
 
     def cell(line: Line) -> str:
+        parts = _parts(line, analysis)
+        if parts is None:
+            return NOTHING
+        part_ns = parts[position]
+        return UNKNOWN if part_ns is None else share(part_ns, whole_ns)
+
+    return cell
+
+
+def _bound_column(title: str, analysis: Analysis, position: int) -> Column:
+    """Return the column of the lowest (0) or the highest (-1) share of any GPU."""
+    whole_ns = wholes(analysis)
+
+    def cell(line: Line) -> str:
+        values = _parts(line, analysis)
+        if values is None:
+            return NOTHING
         parts = [
-            (value / wall if wall else 0, value, wall)
-            for value, wall in zip(line.exclusive_ns, walls, strict=True)
+            (value / whole if whole else 0, value, whole)
+            for value, whole in zip(values, whole_ns, strict=True)
             if value is not None
         ]
-        if len(parts) < len(walls):
+        if len(parts) < len(whole_ns):
             return UNKNOWN
-        _, value, wall = sorted(parts)[position]
-        return share(value, wall)
+        _, value, whole = sorted(parts)[position]
+        return share(value, whole)
 
     return Column(title, cell)
 

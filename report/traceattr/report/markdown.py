@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from traceattr.attribution.analysis import Analysis, KernelTime
-from traceattr.report.breakdown import Line, group_lines, total_lines
+from traceattr.report.breakdown import Line, group_lines, has_rounds, total_lines, window_line
 from traceattr.report.escape import (
     markdown_code_cell,
     markdown_sentence,
@@ -161,7 +161,8 @@ def _kernels(analysis: Analysis, shown: int) -> Iterator[str]:
 
 def _last_details(analysis: Analysis) -> Iterator[str]:
     if analysis.per_gpu:
-        lines = (*group_lines(analysis), *total_lines(analysis))
+        window = (window_line(analysis),) if has_rounds(analysis) else ()
+        lines = (*group_lines(analysis), *total_lines(analysis), *window)
         columns = full_layout(analysis)
         text = f"{legend(analysis, columns)} {_METHOD}\n"
         yield from details("Categories", (_breakdown(lines, columns), text))

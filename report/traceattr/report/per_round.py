@@ -13,15 +13,17 @@ class PerRound:
     Attributes:
         median_ns: Median; of a row made of several phases that vary, the sum of their medians.
         p99_ns: 99th percentile; None for such a row, as percentiles do not add up.
+        mean_ns: Mean, which adds up.
     """
 
     median_ns: int
     p99_ns: int | None
+    mean_ns: int
 
 
 def of_spread(spread: Spread | None) -> PerRound | None:
     """Return the figures of one spread, None where there is none."""
-    return PerRound(spread.median, spread.p99) if spread else None
+    return PerRound(spread.median, spread.p99, spread.mean) if spread else None
 
 
 def of_parts(spreads: Sequence[Spread | None]) -> PerRound | None:
@@ -31,6 +33,6 @@ def of_parts(spreads: Sequence[Spread | None]) -> PerRound | None:
         return None
     varying = [spread for spread in known if spread.min < spread.max]
     median_ns = sum(spread.median for spread in known)
-    if len(varying) > 1:
-        return PerRound(median_ns, None)
-    return PerRound(median_ns, sum(spread.p99 for spread in known))
+    mean_ns = sum(spread.mean for spread in known)
+    p99_ns = None if len(varying) > 1 else sum(spread.p99 for spread in known)
+    return PerRound(median_ns, p99_ns, mean_ns)

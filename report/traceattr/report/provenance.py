@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from traceattr.attribution.analysis import Analysis, Diagnostic, Gpu, TraceFacts
+from traceattr.attribution.analysis import Analysis, Diagnostic, Gpu, RulesId, TraceFacts, Window
 from traceattr.report.figures import count, duration, rate
 from traceattr.report.names import LIMIT, cut
 
@@ -19,11 +19,11 @@ def provenance(analysis: Analysis) -> tuple[tuple[str, str], ...]:
         ("trace", f"{trace.file}{length}"),
         ("GPUs", models_text(analysis)),
         *((f"GPU {gpu.gpu}", identity_text(gpu)) for gpu in analysis.gpus),
-        ("window", window_text(analysis)),
+        ("window", window_text(analysis.window)),
         ("CUDA graphs", _graphs_text(trace)),
         ("driver", trace.driver_version or _UNKNOWN),
         ("nsys", _nsys_text(analysis)),
-        ("rules", _rules_text(analysis)),
+        ("rules", rules_text(analysis.rules)),
         ("traceattr", analysis.version),
     )
 
@@ -37,8 +37,8 @@ def provenance_line(analysis: Analysis) -> str:
         f"driver {trace.driver_version or 'unknown'}",
         f"nsys {_nsys_text(analysis)}",
         f"CUDA graphs {_graphs_text(trace)}",
-        f"window {window_text(analysis)}",
-        f"rules {_rules_text(analysis)}",
+        f"window {window_text(analysis.window)}",
+        f"rules {rules_text(analysis.rules)}",
         f"traceattr {analysis.version}",
     )
     return "; ".join(facts)
@@ -49,8 +49,9 @@ def _nsys_text(analysis: Analysis) -> str:
     return f"{trace.nsys_version or 'unknown'}, schema {trace.schema_version or 'unknown'}"
 
 
-def _rules_text(analysis: Analysis) -> str:
-    return f"{analysis.rules.name} (sha256 {analysis.rules.sha256[:_HASH_CHARACTERS]})"
+def rules_text(rules: RulesId) -> str:
+    """Return which rules decided the categories."""
+    return f"{rules.name} (sha256 {rules.sha256[:_HASH_CHARACTERS]})"
 
 
 _GRAPHS = {
@@ -92,11 +93,15 @@ def identity_text(gpu: Gpu) -> str:
     return f"{rank}device {gpu.device_id}{pid}{process}"
 
 
-def window_text(analysis: Analysis) -> str:
+def window_text(window: Window) -> str:
+    """Return where the window is on the trace's clock, and why it is there."""
+    return f"{span_text(window)}: {window.why}"
+
+
+def span_text(window: Window) -> str:
     """Return where the window is on the trace's clock, exact to the nanosecond."""
-    window = analysis.window
     begin, end = _seconds(window.start_ns), _seconds(window.end_ns)
-    return f"{begin} s to {end} s ({duration(window.wall_ns)}): {window.why}"
+    return f"{begin} s to {end} s ({duration(window.wall_ns)})"
 
 
 def diagnostic_text(diagnostic: Diagnostic) -> str:

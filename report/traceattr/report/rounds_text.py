@@ -146,7 +146,8 @@ def _phases_text(analysis: Analysis) -> str:
     }
     idle_ns = sum(time.idle.total_ns for time in analysis.per_gpu)
     parts = [*sums.items(), ("idle", idle_ns)]
-    return ", ".join(f"{name} {share(ns, walls_ns)}" for name, ns in parts if ns)
+    texts = ", ".join(f"{name} {share(ns, walls_ns)}" for name, ns in parts if ns)
+    return f"{texts} of the window"
 
 
 def _graphs_of(analysis: Analysis, gpu: int) -> list[GraphFamily]:
