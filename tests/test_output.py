@@ -246,3 +246,41 @@ def test_a_graph_has_one_kind(command: str, trace: Path) -> None:
         " (expected one kind for each graph)\n"
     )
     assert "already" not in run(command, trace, *same).stderr
+
+
+LISTS = ("kernels", "gaps")
+
+
+@pytest.mark.parametrize("command", LISTS)
+@pytest.mark.parametrize("report_format", ["terminal", "markdown"])
+def test_a_list_names_its_trace_its_window_and_what_was_simulated(
+    command: str, report_format: str
+) -> None:
+    demo = Path(__file__).parent.parent / "traces" / "demo.sqlite"
+
+    result = run(command, demo, "--format", report_format, "--window", "1.21:1.34")
+
+    text = " ".join(result.stdout.split())
+    assert "demo.sqlite" in text
+    assert "1.210000000 s to 1.340000000 s (0.130 s)" in text
+    assert "SIMULATED by traceattr: Qwen3.6-27B" in text
+    assert "this is not a measurement." in text
+    assert "so in-graph gaps are upper limits." in text
+
+
+@pytest.mark.parametrize("command", LISTS)
+@pytest.mark.parametrize("report_format", ["terminal", "markdown"])
+def test_a_list_says_where_idle_time_is_an_upper_limit(
+    command: str, report_format: str, trace: Path
+) -> None:
+    with_missing_work = trace.parent / "missing.sqlite"
+    with ExportWriter(with_missing_work) as export:
+        export.kernel("a", 1_000, 2_000, pid=PID)
+        export.api("cudaGraphLaunch_v10000", 2_100, 2_200, pid=PID, correlation=7)
+        export.kernel("b", 3_000, 4_000, pid=PID)
+
+    missing = run(command, with_missing_work, "--format", report_format).stdout
+    complete = run(command, trace, "--format", report_format).stdout
+
+    assert "dle time is an upper limit" in " ".join(missing.split())
+    assert "upper limit" not in complete

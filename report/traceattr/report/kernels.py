@@ -41,6 +41,7 @@ def render_kernels(
 
 
 def _terminal(analysis: Analysis, width: int, color: bool) -> str:
+    from rich.console import RenderableType
     from rich.text import Text
 
     from traceattr.report.console import fact_grid, heading, printed
@@ -49,7 +50,7 @@ def _terminal(analysis: Analysis, width: int, color: bool) -> str:
     if not analysis.kernels:
         return f"{NO_KERNELS}\n"
     simulated = simulated_sentence(analysis)
-    parts = [
+    parts: list[RenderableType] = [
         *([] if simulated is None else [Text(visible(simulated), style="bold yellow")]),
         *(Text(caveat) for caveat in _caveats(analysis)),
         "",
