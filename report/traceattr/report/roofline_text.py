@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from traceattr.report.figures import MILLISECONDS, share
+from traceattr.report.figures import MILLISECONDS, counted, share
 from traceattr.roofline.calibration import EXPECTED_ERROR_PERCENT
 from traceattr.roofline.prediction import CategoryPrediction
 from traceattr.roofline.roofline import Roofline
@@ -111,10 +111,10 @@ def flop_text(number: int) -> str:
 def _subject(roofline: Roofline) -> str:
     setup = roofline.setup
     gpus = f"{setup.parallel.tp} x {roofline.gpu.name}"
-    requests = "1 request" if setup.batch == 1 else f"{setup.batch:,} requests"
+    requests = counted(setup.batch, "request")
     what = "A decode step"
     if setup.draft_steps:
-        what = f"A round with {setup.draft_steps} draft steps"
+        what = f"A round with {counted(setup.draft_steps, 'draft step')}"
     if roofline.prefill_tokens is not None:
         what = f"A prefill of {roofline.prefill_tokens:,} tokens each"
     of = f"of {roofline.model.name} on {gpus} with {requests} at {setup.context:,} tokens"
