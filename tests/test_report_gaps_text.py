@@ -84,7 +84,7 @@ def test_seams_outside_rounds_are_named_with_their_time_in_the_window() -> None:
 
     assert "prefill" not in [row.cells[0] for row in gap_rows(made, 9)]
     assert fact(made, "elsewhere") == (
-        "in the window, but in no speculative round: draft->prefill 2.117 ms, "
+        "in the window, but not in these rounds: draft->prefill 2.117 ms, "
         "draft_extend->prefill 2.117 ms, eager->prefill 2.117 ms, 1 more"
     )
     assert fact(speculative(), "elsewhere") is None
@@ -134,6 +134,17 @@ def parts_of(cause: Cause) -> list[int]:
 
 
 NAMES = ("sync", "launch", "api", "os", "python", "dependency", "unknown")
+
+
+def test_a_seam_of_some_rounds_says_of_how_many() -> None:
+    (gaps,) = speculative().gaps
+    first, second, *others = gaps.seams
+    seams = (replace(first, rounds_with=120), replace(second, rounds_with=7), *others)
+
+    assert fact(replace(speculative(), gaps=(replace(gaps, seams=seams),)), "partly") == (
+        f"{second.seam} in 7 of 120 rounds; means are over all of them"
+    )
+    assert fact(speculative(), "partly") is None
 
 
 def test_rare_gaps_are_more_than_none() -> None:

@@ -313,6 +313,29 @@ def test_a_slower_seam_shows_in_its_row_and_in_no_other(tmp_path: Path) -> None:
     assert all(abs(change) < 6 for change in change_us.values())
 
 
+def test_the_cut_begin_of_a_trace_neither_dilutes_a_seam_nor_is_one(tmp_path: Path) -> None:
+    report, truth = recorded(Simulation(rounds=6), tmp_path)
+
+    for gpu, true in zip(report.per_gpu, truth.gpus, strict=True):
+        seams = {seam.seam: seam for seam in gpu.seams}
+        after = seams["draft_extend->draft"]
+        whole = [found.idle_ns for found in true.seams["draft_extend->draft"]][:-1]
+        assert gpu.rounds == 4
+        assert after.rounds_with == 4
+        assert after.per_round_count == seams["draft_extend->draft"].count / 5
+        assert after.per_round_ns == pytest.approx(sum(whole) / len(whole), rel=0.2)
+        assert (seams["eager->draft"].per_round_count, seams["eager->draft"].rounds_with) == (0, 0)
+
+
+def test_a_seam_that_not_every_round_has_says_how_many_have_it(tmp_path: Path) -> None:
+    report, _ = recorded(Simulation(rounds=8, every=4), tmp_path)
+
+    for gpu in report.per_gpu:
+        rounds_with = {seam.seam: seam.rounds_with for seam in gpu.seams}
+        assert rounds_with["draft->verify"] == gpu.rounds
+        assert rounds_with["prefill->draft"] in (1, 2)
+
+
 def test_gaps_below_a_length_are_left_out_and_counted(tmp_path: Path) -> None:
     simulate(Simulation(rounds=2), tmp_path / "trace.sqlite")
 

@@ -24,6 +24,7 @@ from traceattr.attribution.seams import (
     NO_WORK,
     GapKind,
     Gaps,
+    begins_unknown,
     classify_gaps,
     pair_names,
     seam_name,
@@ -91,7 +92,7 @@ def _gpu_gaps(
     launches = read_launches(connection, timeline.gpu_id)
     by = launches.of_operations(timeline, gaps.next_operation)
     calls = _read_calls(connection, owned, gaps, [by, *_launches_in(owned, launches)])
-    told = _Told(gaps, tell_story(connection, gaps, by, calls), owned.sample)
+    told = _Told(gaps, tell_story(connection, gaps, by, calls), _whole_rounds(gaps, owned.sample))
     shown = {kind: _shown(gaps, kind, choice.min_ns) for kind in GapKind}
     count, shown_ns = len(gaps.key), sum(int(gaps.length_ns[at].sum()) for at in shown.values())
     longest = _longest(gaps, np.concatenate(list(shown.values())), choice.top)
@@ -102,7 +103,7 @@ def _gpu_gaps(
         wall_ns=owned.window.wall_ns,
         idle_ns=owned.idle.gaps.total_ns,
         completeness=owned.idle.completeness,
-        rounds=len(owned.sample),
+        rounds=len(told.sample),
         seams=_seams(told, shown[GapKind.SEAM]),
         pairs=None if owned.idle.hides_gaps else _pairs(told, shown[GapKind.IN_GRAPH]),
         no_work=_no_work(told, shown[GapKind.NO_WORK]),
@@ -114,6 +115,21 @@ def _gpu_gaps(
         launches=launch_figures(owned, launches, calls),
         knows_os_calls=told.story.knows_os_calls,
     )
+
+
+def _whole_rounds(gaps: Gaps, sample: RoundSample) -> RoundSample:
+    """Return the rounds of a sample without the first, where a seam of it has no known begin.
+
+    What prepares the first round of a trace follows no pass, so that round lacks a seam that all
+    others have, and has one that none has.
+    """
+    round_ = sample.index_of(gaps.start_ns)
+    unknown = begins_unknown(gaps)
+    in_first = np.unique(gaps.key[unknown & (round_ == 0)])
+    in_others = np.unique(gaps.key[unknown & (round_ > 0)])
+    if len(sample) < 2 or not len(np.setdiff1d(in_first, in_others)):
+        return sample
+    return RoundSample(sample.start_ns[1:], sample.end_ns[1:])
 
 
 def _launches_in(owned: OwnedTime, launches: GpuLaunches) -> list[Launches]:
@@ -168,6 +184,7 @@ def _seam(name: str, told: _Told, chosen: Ids) -> SeamTime:
         per_round_count=count,
         per_round_ns=per_round_ns,
         cause=told.story.cause(chosen),
+        rounds_with=_rounds_with(told, chosen),
     )
 
 
@@ -179,6 +196,14 @@ def _per_round(told: _Told, chosen: Ids) -> tuple[float | None, int | None]:
     inside = told.sample.index_of(told.gaps.start_ns[chosen]) >= 0
     total_ns = int(told.gaps.length_ns[chosen][inside].sum())
     return int(inside.sum()) / rounds, round(total_ns / rounds)
+
+
+def _rounds_with(told: _Told, chosen: Ids) -> int | None:
+    """Return in how many rounds some gaps occur, None without rounds."""
+    if not len(told.sample):
+        return None
+    at = told.sample.index_of(told.gaps.start_ns[chosen])
+    return len(np.unique(at[at >= 0]))
 
 
 def _pairs(told: _Told, chosen: Ids) -> tuple[PairTime, ...]:

@@ -56,6 +56,7 @@ class SeamTime:
         per_round_count: Mean number of gaps in a round of the main kind, None without rounds.
         per_round_ns: Mean time in a round of the main kind, None without rounds.
         cause: What the host was doing.
+        rounds_with: In how many of the rounds it occurs, None without rounds.
     """
 
     seam: str
@@ -67,6 +68,7 @@ class SeamTime:
     per_round_count: float | None
     per_round_ns: int | None
     cause: Cause
+    rounds_with: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,8 @@ class GpuGaps:
         idle_ns: All idle time in it.
         completeness: Whether what the process launched was recorded; where it was not, part of
             the idle time is no idle time.
-        rounds: Rounds of the main kind that figures per round are about.
+        rounds: Rounds of the main kind that figures per round are means over; without the first
+            where the trace does not show which pass came before it.
         seams: Gaps between forward passes and in eager ones, longest in total first.
         pairs: Gaps inside graph replays, longest in total first; None when graphs hide them.
         no_work: The edges of the trace and pauses, None when there are none.

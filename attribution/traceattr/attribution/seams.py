@@ -87,6 +87,12 @@ def seam_name(key: int) -> str:
     return _SIDES[after] if before == len(_SIDES) else f"{_SIDES[before]}->{_SIDES[after]}"
 
 
+def begins_unknown(gaps: Gaps) -> npt.NDArray[np.bool_]:
+    """Return which gaps are seams after no known pass, such as before the first of a trace."""
+    is_unknown: npt.NDArray[np.bool_] = (gaps.kind == GapKind.SEAM) & (gaps.key < len(_SIDES))
+    return is_unknown
+
+
 def pair_names(key: int) -> tuple[str, str]:
     """Return the categories before and after an in-graph gap from its key."""
     before, after = divmod(key, len(CATEGORIES))

@@ -21,6 +21,8 @@ class GapMean:
         median_ns: Median length of one; None of several kinds of gap.
         p99_ns: 99th percentile of that; None too inside graphs.
         cause: What the hosts were doing, all of them; only its shares say something.
+        rounds_with: In how many rounds they occur on the GPU that has fewest; None without rounds
+            and inside graphs.
     """
 
     name: str
@@ -31,6 +33,7 @@ class GapMean:
     median_ns: int | None
     p99_ns: int | None
     cause: Cause
+    rounds_with: int | None = None
 
     @property
     def is_in_rounds(self) -> bool:
@@ -121,7 +124,13 @@ def _seam_mean(name: str, found: Sequence[SeamTime | None], none: int | None) ->
         _gap_mean(name, found, none),
         p99_ns=mean(tuple(seam.p99_ns for seam in seams)),
         cause=sum((seam.cause for seam in seams), Cause()),
+        rounds_with=_fewest([seam.rounds_with for seam in seams]),
     )
+
+
+def _fewest(rounds: Sequence[int | None]) -> int | None:
+    known = [number for number in rounds if number is not None]
+    return min(known) if len(known) == len(rounds) else None
 
 
 def _gap_mean(name: str, found: Sequence[SeamTime | PairTime | None], none: int | None) -> GapMean:

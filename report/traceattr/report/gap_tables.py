@@ -17,8 +17,8 @@ _HOST = "host"
 """Title of the column that says what the host was doing; it may go below the row."""
 
 
-_P99 = 3
-"""Position of the 99th percentile among the columns of seams."""
+_ROUNDS, _P99 = 2, 4
+"""Positions among the columns of seams of what some traces have nothing for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,14 @@ def _seam_table(gpu: GpuGaps, min_ns: int) -> GapTable:
         columns=(
             "seam",
             "gaps/round" if has_rounds else "gaps",
+            "rounds",
             f"median, {MICROSECONDS.name}",
             f"p99, {MICROSECONDS.name}",
             f"{MILLISECONDS.name}/round" if has_rounds else f"total, {MILLISECONDS.name}",
             "of idle",
             _HOST,
         ),
-        aligned="lrrrrrl",
+        aligned="lrrrrrrl",
         rows=(
             *(_seam_row(seam, gpu) for seam in gpu.seams),
             *(() if gpu.pairs == () else (_in_graph_row(gpu),)),
@@ -107,7 +108,10 @@ def _seam_table(gpu: GpuGaps, min_ns: int) -> GapTable:
             *_shorter_rows(gpu, min_ns),
         ),
     )
-    return table if not has_rounds or has_percentiles(gpu.rounds) else _without(table, _P99)
+    if has_rounds and not has_percentiles(gpu.rounds):
+        table = _without(table, _P99)
+    is_partly = any(0 < (seam.rounds_with or 0) < gpu.rounds for seam in gpu.seams)
+    return table if is_partly else _without(table, _ROUNDS)
 
 
 def _without(table: GapTable, column: int) -> GapTable:
@@ -124,6 +128,7 @@ def _seam_row(seam: SeamTime, gpu: GpuGaps) -> tuple[str, ...]:
     return (
         seam.seam,
         _gaps([seam.per_round_count], [seam.count]),
+        NOTHING if seam.rounds_with is None else count(seam.rounds_with),
         MICROSECONDS.number(seam.median_ns),
         MICROSECONDS.number(seam.p99_ns),
         _time([seam.per_round_ns], seam.total_ns),
@@ -134,18 +139,19 @@ def _seam_row(seam: SeamTime, gpu: GpuGaps) -> tuple[str, ...]:
 
 def _no_work_row(no_work: SeamTime, gpu: GpuGaps) -> tuple[str, ...]:
     """Return the row of what belongs to no round."""
-    name, gaps, median, p99, time, part, host = _seam_row(no_work, gpu)
+    name, gaps, rounds, median, p99, time, part, host = _seam_row(no_work, gpu)
     if gpu.rounds:
-        gaps = time = NOTHING
-    return name, gaps, median, p99, time, part, host
+        gaps = rounds = time = NOTHING
+    return name, gaps, rounds, median, p99, time, part, host
 
 
 def _in_graph_row(gpu: GpuGaps) -> tuple[str, ...]:
     if gpu.pairs is None or gpu.pairs_ns is None:
-        return "inside graphs", UNKNOWN, NOTHING, NOTHING, UNKNOWN, UNKNOWN, NOTHING
+        return "inside graphs", UNKNOWN, *(NOTHING,) * 3, UNKNOWN, UNKNOWN, NOTHING
     return (
         "inside graphs",
         _gaps([pair.per_round_count for pair in gpu.pairs], [pair.count for pair in gpu.pairs]),
+        NOTHING,
         NOTHING,
         NOTHING,
         _time([pair.per_round_ns for pair in gpu.pairs], gpu.pairs_ns),
@@ -172,7 +178,7 @@ def _shorter_rows(gpu: GpuGaps, min_ns: int) -> Iterator[tuple[str, ...]]:
         time = NOTHING if gpu.rounds else MILLISECONDS.number(gpu.shorter_ns)
         gaps = NOTHING if gpu.rounds else count(gpu.shorter_count)
         part = share(gpu.shorter_ns, gpu.idle_ns)
-        yield f"below {duration(min_ns)}", gaps, NOTHING, NOTHING, time, part, NOTHING
+        yield f"below {duration(min_ns)}", gaps, *(NOTHING,) * 3, time, part, NOTHING
 
 
 def cause_text(cause: Cause) -> str:

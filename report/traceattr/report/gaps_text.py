@@ -110,10 +110,16 @@ def gap_facts(analysis: Analysis) -> tuple[tuple[str, str], ...]:
 def _facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
     if (inside := _inside_graphs(analysis)) is not None:
         yield "in graphs", inside
+    rounds = min((gaps.rounds for gaps in analysis.gaps), default=0)
+    partly = [one for one in seam_means(analysis) if 0 < (one.rounds_with or 0) < rounds]
+    if partly:
+        texts = [f"{one.name} in {count(one.rounds_with or 0)}" for one in partly]
+        whole = counted(rounds, "round")
+        yield "partly", f"{_listed(texts, MOST_OUTSIDE)} of {whole}; means are over all of them"
     outside = [one for one in seam_means(analysis) if not one.is_in_rounds]
     if outside:
         texts = [f"{one.name} {MILLISECONDS.text(one.total_ns)}" for one in outside]
-        where = f"in the window, but in no {analysis.rounds.kind} round"
+        where = "in the window, but not in these rounds"
         yield "elsewhere", f"{where}: {_listed(texts, MOST_OUTSIDE)}"
     if any(gaps.seams for gaps in analysis.gaps):
         yield "host", _host_text(analysis)

@@ -14,8 +14,15 @@ def gap_entries(gaps: GpuGaps | None) -> Json:
     Seams, pairs, gaps without work and shorter gaps sum to the idle time of the GPU.
     """
     if gaps is None:
-        return {"gaps": [], "in_graph_gaps": None, "no_work_gaps": None, "launches": []}
+        return {
+            "gap_rounds": None,
+            "gaps": [],
+            "in_graph_gaps": None,
+            "no_work_gaps": None,
+            "launches": [],
+        }
     return {
+        "gap_rounds": gaps.rounds,
         "gaps": [_seam(seam, gaps) for seam in gaps.seams],
         "in_graph_gaps": None if gaps.pairs is None else [asdict(pair) for pair in gaps.pairs],
         "no_work_gaps": None if gaps.no_work is None else _seam(gaps.no_work, gaps),
