@@ -284,3 +284,19 @@ def test_a_list_says_where_idle_time_is_an_upper_limit(
 
     assert "dle time is an upper limit" in " ".join(missing.split())
     assert "upper limit" not in complete
+
+
+@pytest.mark.parametrize("view", ["seam", "pair", "cause", "gap"])
+@pytest.mark.parametrize("columns", [40, 60])
+def test_a_narrow_list_of_gaps_has_fewer_columns_and_whole_lines(view: str, columns: int) -> None:
+    demo = Path(__file__).parent.parent / "traces" / "demo.sqlite"
+
+    result = CliRunner().invoke(
+        app, ["gaps", str(demo), "--by", view], env={"COLUMNS": str(columns)}
+    )
+
+    lines = result.stdout.splitlines()
+    assert max(map(len, lines)) <= columns
+    titles = [lines[n - 1].split()[0] for n, line in enumerate(lines) if line.startswith("---")]
+    first = {"seam": "seam", "pair": "inside", "cause": "cause", "gap": "start,"}[view]
+    assert titles == [first, first, *(["GPU"] if view == "seam" else [])]

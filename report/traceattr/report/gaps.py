@@ -1,13 +1,14 @@
 """How the list of gaps is written: in a terminal, as Markdown, JSON or CSV."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from traceattr.attribution.gap_figures import Cause, Gap, GpuGaps, SeamTime
 from traceattr.attribution.gap_report import GapReport
 from traceattr.report.csv_table import Cell, written
 from traceattr.report.escape import markdown_sentence, markdown_text, visible
+from traceattr.report.figures import MICROSECONDS
 from traceattr.report.gap_tables import (
     CAUSE_WORDS,
     GapTable,
@@ -17,7 +18,7 @@ from traceattr.report.gap_tables import (
 from traceattr.report.gap_view import GapView
 from traceattr.report.headline import IDLE_UPPER_LIMIT, simulated_text, traced_sentence
 from traceattr.report.json_document import dumped
-from traceattr.report.names import ELLIPSIS
+from traceattr.report.names import ELLIPSIS, cut
 from traceattr.report.provenance import rules_text, span_text
 from traceattr.report.render import ReportFormat
 
@@ -35,6 +36,24 @@ TOKENS = (
 _GUTTER = "  "
 _ROOMY = 60
 """Columns from which on the last column stays beside the others, even if it is cut."""
+
+SPARE = (
+    f"p99, {MICROSECONDS.name}",
+    "rounds",
+    f"median, {MICROSECONDS.name}",
+    "gaps/round",
+    "gaps",
+    "of idle",
+    "kernels",
+    "nodes",
+    "eager",
+    "busy",
+    "graphs",
+)
+"""Titles of the columns that a narrow terminal does without, the first one first."""
+
+_NARROWEST, _LEAST_NAME = 40, 12
+"""Columns of the narrowest terminal, and of the narrowest name in it."""
 
 _CAUSES = tuple(f"{name}_ns" for name in CAUSE_WORDS)
 
@@ -90,6 +109,7 @@ def _terminal(report: GapReport, view: GapView, width: int, color: bool) -> str:
 
     from traceattr.report.console import fact_grid, heading, printed
 
+    width = max(width, _NARROWEST)
     parts: list[RenderableType] = []
     if report.simulated is not None:
         parts.append(Text(visible(simulated_text(report.simulated)), style="bold yellow"))
@@ -136,9 +156,10 @@ def _lines(table: GapTable, width: int) -> Iterator[str]:
     if not table.rows:
         yield "none"
         return
-    is_long = table.aligned.endswith("l") and len(table.columns) > 1
-    short = [row[:-1] if is_long else row for row in (table.columns, *table.rows)]
-    widths = [max(map(len, cells)) for cells in zip(*short, strict=True)]
+    table = _narrowed(table, width)
+    is_long = _has_long_cells(table)
+    short = _short_cells(table)
+    widths = _widths(short)
     room = width - sum(widths) - len(_GUTTER) * len(widths)
     is_below = is_long and room < min(_ROOMY, max(len(row[-1]) for row in table.rows))
     lines = [_line(cells, widths, table.aligned) for cells in short]
@@ -153,6 +174,51 @@ def _lines(table: GapTable, width: int) -> Iterator[str]:
         yield line.rstrip()
         if is_below and row[-1]:
             yield f"{_GUTTER}{_ended(row[-1], width - len(_GUTTER))}"
+
+
+def _narrowed(table: GapTable, width: int) -> GapTable:
+    """Return the table without the columns it can spare, and then with names cut, until it fits."""
+    for title in SPARE:
+        if _excess(table, width) > 0 and title in table.columns:
+            table = _with_columns(
+                table, [n for n, each in enumerate(table.columns) if each != title]
+            )
+    return _with_cut_names(table, width) if _excess(table, width) > 0 else table
+
+
+def _with_columns(table: GapTable, kept: Sequence[int]) -> GapTable:
+    columns, *rows = (tuple(row[n] for n in kept) for row in (table.columns, *table.rows))
+    aligned = "".join(table.aligned[n] for n in kept)
+    return replace(table, columns=columns, aligned=aligned, rows=tuple(rows))
+
+
+def _with_cut_names(table: GapTable, width: int) -> GapTable:
+    """Return the table with the first column of words as narrow as it must be."""
+    column = table.aligned.find("l")
+    if column < 0:
+        return table
+    room = max(_widths(_short_cells(table))[column] - _excess(table, width), _LEAST_NAME)
+    rows = ((*row[:column], cut(row[column], room), *row[column + 1 :]) for row in table.rows)
+    return replace(table, rows=tuple(rows))
+
+
+def _excess(table: GapTable, width: int) -> int:
+    widths = _widths(_short_cells(table))
+    return sum(widths) + len(_GUTTER) * (len(widths) - 1) - width
+
+
+def _has_long_cells(table: GapTable) -> bool:
+    return table.aligned.endswith("l") and len(table.columns) > 1
+
+
+def _short_cells(table: GapTable) -> list[tuple[str, ...]]:
+    """Return titles and rows without the column that may go below its row."""
+    end = -1 if _has_long_cells(table) else None
+    return [row[:end] for row in (table.columns, *table.rows)]
+
+
+def _widths(cells: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*cells, strict=True)]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int], aligned: str) -> str:
