@@ -300,3 +300,22 @@ def test_a_narrow_list_of_gaps_has_fewer_columns_and_whole_lines(view: str, colu
     titles = [lines[n - 1].split()[0] for n, line in enumerate(lines) if line.startswith("---")]
     first = {"seam": "seam", "pair": "inside", "cause": "cause", "gap": "start,"}[view]
     assert titles == [first, first, *(["GPU"] if view == "seam" else [])]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("report", "x", "--format", "xml"), "'xml' is not one of terminal, markdown, json,"),
+        (("kernels", "x", "--format", "xml"), "'xml' is not one of terminal, markdown, json,"),
+        (("gaps", "x", "--by", "cat"), "'cat' is not one of seam, pair, cause, gap"),
+        (("rules", "classify", "x", "--format", "xml"), "'xml' is not one of tsv, json"),
+    ],
+)
+def test_an_unknown_choice_is_answered_with_the_choices(
+    arguments: tuple[str, ...], message: str
+) -> None:
+    result = run(*arguments)
+
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert "Value error" not in result.stderr

@@ -13,6 +13,7 @@ from traceattr.cli.options import (
     RulesOption,
     TraceArgument,
     WindowOption,
+    one_of,
 )
 from traceattr.cli.output import check_output, use_color, width, write_output
 from traceattr.report.gap_view import GapView
@@ -24,8 +25,9 @@ def gaps(
     by: Annotated[
         GapView,
         typer.Option(
+            parser=one_of(GapView),
             help="What to list: seams between forward passes, category pairs inside graphs, what"
-            " the host was doing, or the longest gaps one by one."
+            " the host was doing, or the longest gaps one by one.",
         ),
     ] = GapView.SEAM,
     top: Annotated[
@@ -34,9 +36,9 @@ def gaps(
     min_us: Annotated[
         float, typer.Option(metavar="U", min=0, help="Leave out gaps shorter than this, in us.")
     ] = 0,
-    format_: Annotated[ReportFormat, typer.Option("--format", help="What to print.")] = (
-        ReportFormat.TERMINAL
-    ),
+    format_: Annotated[
+        ReportFormat, typer.Option("--format", parser=one_of(ReportFormat), help="What to print.")
+    ] = (ReportFormat.TERMINAL),
     window: WindowOption = "",
     rounds: RoundsOption = "",
     graph_kind: GraphKindOption = None,

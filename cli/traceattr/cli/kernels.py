@@ -13,6 +13,7 @@ from traceattr.cli.options import (
     RulesOption,
     TraceArgument,
     WindowOption,
+    one_of,
 )
 from traceattr.cli.output import check_output, use_color, width, write_output
 from traceattr.report.render import ReportFormat
@@ -24,9 +25,9 @@ def kernels(
     unclassified: Annotated[
         bool, typer.Option("--unclassified", help="Only kernels that no rule matches.")
     ] = False,
-    format_: Annotated[ReportFormat, typer.Option("--format", help="What to print.")] = (
-        ReportFormat.TERMINAL
-    ),
+    format_: Annotated[
+        ReportFormat, typer.Option("--format", parser=one_of(ReportFormat), help="What to print.")
+    ] = (ReportFormat.TERMINAL),
     window: WindowOption = "",
     rounds: RoundsOption = "",
     rules: RulesOption = None,

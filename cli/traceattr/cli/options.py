@@ -1,11 +1,15 @@
 """Arguments and options that several commands take."""
 
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 
 from traceattr.errors import OptionError, RuleError
+
+_Words = TypeVar("_Words", bound=StrEnum)
 
 
 def named_file(path: Path | None) -> Path | None:
@@ -36,6 +40,19 @@ def rule_file(path: Path | None) -> Path | None:
     except OSError as error:
         raise RuleError(f"{path}: {error.strerror} (expected a rule file)") from error
     return path
+
+
+def one_of(choices: type[_Words]) -> Callable[[str], _Words]:
+    """Return what reads one of the choices, and names them all when it is none."""
+
+    def read(text: str) -> _Words:
+        try:
+            return choices(text)
+        except ValueError as error:
+            names = ", ".join(choices)
+            raise typer.BadParameter(f"{text!r} is not one of {names}") from error
+
+    return read
 
 
 TraceArgument = Annotated[

@@ -13,6 +13,7 @@ from traceattr.cli.options import (
     RulesOption,
     TraceArgument,
     WindowOption,
+    one_of,
 )
 from traceattr.cli.output import check_output, use_color, width, write_output
 from traceattr.report.render import ReportFormat, render
@@ -20,9 +21,9 @@ from traceattr.report.render import ReportFormat, render
 
 def report(
     trace: TraceArgument,
-    format_: Annotated[ReportFormat, typer.Option("--format", help="What to print.")] = (
-        ReportFormat.TERMINAL
-    ),
+    format_: Annotated[
+        ReportFormat, typer.Option("--format", parser=one_of(ReportFormat), help="What to print.")
+    ] = (ReportFormat.TERMINAL),
     window: WindowOption = "",
     rounds: RoundsOption = "",
     graph_kind: GraphKindOption = None,

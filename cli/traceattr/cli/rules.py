@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from traceattr.cli.options import rule_file
+from traceattr.cli.options import one_of, rule_file
 from traceattr.cli.output import print_text
 from traceattr.errors import OptionError
 from traceattr.rules.categories import RULE_CATEGORIES, UNCLASSIFIED, group_of
@@ -106,7 +106,10 @@ def classify(
         typer.Option(metavar="FILE", help="Read one name from each line; - is standard input."),
     ] = None,
     output: Annotated[
-        _Format, typer.Option("--format", help="Name, category, subcategory and rule as ...")
+        _Format,
+        typer.Option(
+            "--format", parser=one_of(_Format), help="Name, category, subcategory and rule as ..."
+        ),
     ] = _Format.TSV,
     rules: _RulesFile = None,
 ) -> None:

@@ -16,6 +16,7 @@ from traceattr.report.breakdown import (
 )
 from traceattr.report.figures import Unit, count, share, unit_for
 from traceattr.report.grouped import hides_work
+from traceattr.report.headline import IDLE_UPPER_LIMIT
 from traceattr.report.sampled import has_percentiles, sampled_rounds
 
 UNKNOWN = "unknown"
@@ -99,7 +100,7 @@ def _idle_legend(analysis: Analysis) -> str:
     """Return how far idle time can be trusted: work that was not recorded looks idle."""
     found = {time.idle.completeness for time in analysis.per_gpu}
     if is_idle_upper_limit(analysis):
-        return "Idle time is an upper limit, as launched work is missing from the trace."
+        return IDLE_UPPER_LIMIT
     if found == {"complete"}:
         outside = " outside graphs" if any(map(hides_work, analysis.per_gpu)) else ""
         return f"Idle time{outside} is complete: what was launched was recorded."
