@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from dataclasses import replace
 from io import StringIO
 
@@ -194,3 +195,24 @@ def test_an_empty_table_says_so() -> None:
 
     for report_format in (ReportFormat.TERMINAL, ReportFormat.MARKDOWN):
         assert "none\n" in render_gaps(made, GapView.PAIR, report_format, width=80, color=False)
+
+
+def test_unknown_os_calls_are_no_zero_and_host_code_is_not_called_python() -> None:
+    made = report(replace(gpu(), knows_os_calls=False))
+
+    by_cause = render_gaps(made, GapView.CAUSE, ReportFormat.TERMINAL, width=100, color=False)
+    by_seam = render_gaps(made, GapView.SEAM, ReportFormat.TERMINAL, width=100, color=False)
+
+    assert re.search(r"^os +unknown +unknown ", by_cause, re.MULTILINE)
+    assert re.search(r"^host code +9.480 ", by_cause, re.MULTILINE)
+    assert "python" not in by_cause
+    assert "host code 45 %" in by_seam
+    assert "os 20 %" not in by_seam
+
+
+def test_every_cause_that_occurs_is_explained_in_one_line() -> None:
+    text = render_gaps(report(gpu()), GapView.SEAM, ReportFormat.TERMINAL, width=1000, color=False)
+
+    [legend] = [line for line in text.splitlines() if line.startswith("- The host was: ")]
+    assert "; os = in an operating-system call; python = in no recorded call; " in legend
+    assert "unknown = " not in legend

@@ -1,5 +1,6 @@
 """What a report says about gaps and about launching."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -19,6 +20,7 @@ from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.gap_figures import Cause
 from traceattr.report.gap_means import seam_means
 from traceattr.report.gaps_text import (
+    GapRow,
     full_rows,
     full_titles,
     gap_facts,
@@ -29,6 +31,8 @@ from traceattr.report.gaps_text import (
     pair_rows,
 )
 from traceattr.report.launch_text import launch_rows, launch_title
+from traceattr.report.render import ReportFormat, render
+from traceattr.report.terminal_gaps import host_text
 
 
 def fact(made: Analysis, label: str) -> str | None:
@@ -109,20 +113,46 @@ def test_gaps_in_hidden_graphs_are_unknown_and_without_graphs_there_are_none() -
 def test_only_words_that_are_used_are_explained() -> None:
     (gaps,) = speculative().gaps
     (seam, *_) = gaps.seams
-    unknown = replace(gaps, seams=(replace(seam, cause=Cause(unknown_ns=5)),), knows_os_calls=True)
+    known = replace(
+        gaps, seams=(replace(seam, cause=Cause(os_ns=3, unknown_ns=5)),), knows_os_calls=True
+    )
 
-    assert fact(speculative(), "host") == (
-        "python is none of the recorded calls; dependency is a wait on the GPU's side; "
-        "`traceattr gaps` tells OS calls from python"
+    assert fact(replace(speculative(), gaps=(known,)), "host") == (
+        "os: an OS call; unknown: work whose launch is not in the trace; `traceattr gaps` has more"
     )
-    assert fact(replace(speculative(), gaps=(unknown,)), "host") == (
-        "unknown is work whose launch is not in the trace; `traceattr gaps` has more"
+
+
+def test_host_time_is_called_python_only_where_os_calls_are_known() -> None:
+    made = speculative()
+    known = replace(made, gaps=tuple(replace(gaps, knows_os_calls=True) for gaps in made.gaps))
+
+    assert fact(made, "host") == (
+        "sync: a call that waits for the GPU; launch: one that launches; host code: no CUDA call; "
+        "dependency: a wait on the GPU's side; "
+        "`traceattr gaps` tells OS calls apart if they were recorded"
     )
+    for report_format in (ReportFormat.TERMINAL, ReportFormat.MARKDOWN):
+        assert "python" not in render(made, report_format, width=80, color=False)
+        assert "host code" not in render(known, report_format, width=80, color=False)
+
+
+@pytest.mark.parametrize("room", [24, 30, 80])
+def test_what_a_narrow_list_has_no_room_for_is_one_number(room: int) -> None:
+    cause = Cause(sync_ns=9, launch_ns=8, python_ns=63, dependency_ns=20)
+    row = GapRow(("", "", "", "", ""), cause, knows_os_calls=True)
+
+    text = host_text(row, room)
+    numbers = [int(number) for number in re.findall(r"\d+", text)]
+
+    assert sum(numbers) == 100
+    assert len(text.splitlines()) <= 2
+    assert max(map(len, text.splitlines())) <= room
+    assert ("other" in text) == (room == 24)
 
 
 @given(CAUSES)
 def test_parts_are_whole_percents_of_which_100_is_exact(cause: Cause) -> None:
-    parts = dict(host_parts(cause))
+    parts = dict(host_parts(cause, knows_os_calls=True))
 
     assert sum(int(percent.removeprefix(">")) for percent in parts.values()) <= 104
     assert "0" not in parts.values()

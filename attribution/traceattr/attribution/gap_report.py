@@ -97,8 +97,8 @@ def _notices(trace: Trace, per_gpu: Sequence[GpuGaps], steady: Steady) -> Iterat
     if not any(gpu.knows_os_calls for gpu in per_gpu):
         yield Notice(
             "no-os-calls",
-            "No operating-system calls were recorded: what would be theirs counts as python; "
-            "record with --trace=osrt to tell them apart.",
+            "OS calls were not recorded, so what is called host code may be waiting in one: "
+            "add osrt to --trace, as in --trace=cuda,nvtx,osrt, to tell them apart.",
         )
     unknown_ns = sum(gpu.cause.unknown_ns for gpu in per_gpu)
     if unknown_ns:

@@ -66,9 +66,34 @@ def gap_tables(report: GapReport, view: GapView) -> Iterator[GapTable]:
         yield from _launch_tables(report)
 
 
-def cause_parts(cause: Cause) -> dict[str, int]:
-    """Return the parts by the words of reports."""
-    return {name.removesuffix("_ns"): value for name, value in asdict(cause).items()}
+HOST_CODE = "host code"
+"""What ``python`` is called where operating-system calls are not known, as it may be them too."""
+
+_NO_CUDA_CALL = "in no CUDA call: its own code, or an operating-system call"
+
+
+def cause_parts(cause: Cause, knows_os_calls: bool = True) -> dict[str, int]:
+    """Return the parts by the words of reports, without OS calls where nothing knows them."""
+    parts = {name.removesuffix("_ns"): value for name, value in asdict(cause).items()}
+    if knows_os_calls:
+        return parts
+    return {_cause_name(name): value for name, value in parts.items() if name != "os"}
+
+
+def _cause_name(name: str) -> str:
+    return HOST_CODE if name == "python" else name
+
+
+def cause_legend(report: GapReport) -> str | None:
+    """Return what the words for causes mean, as far as they are used; None where none is."""
+    used = {
+        name: CAUSE_WORDS.get(name, _NO_CUDA_CALL)
+        for gpu in report.per_gpu
+        for name, ns in cause_parts(gpu.cause, gpu.knows_os_calls).items()
+        if ns
+    }
+    texts = [f"{name} = {meaning}" for name, meaning in used.items()]
+    return f"The host was: {'; '.join(texts)}." if texts else None
 
 
 def _gpu_title(gpu: GpuGaps) -> str:
@@ -133,7 +158,7 @@ def _seam_row(seam: SeamTime, gpu: GpuGaps) -> tuple[str, ...]:
         MICROSECONDS.number(seam.p99_ns),
         _time([seam.per_round_ns], seam.total_ns),
         share(seam.total_ns, gpu.idle_ns),
-        cause_text(seam.cause),
+        cause_text(seam.cause, gpu.knows_os_calls),
     )
 
 
@@ -181,9 +206,9 @@ def _shorter_rows(gpu: GpuGaps, min_ns: int) -> Iterator[tuple[str, ...]]:
         yield f"below {duration(min_ns)}", gaps, *(NOTHING,) * 3, time, part, NOTHING
 
 
-def cause_text(cause: Cause) -> str:
+def cause_text(cause: Cause, knows_os_calls: bool) -> str:
     """Return the parts of at least a hundredth in percent, the largest first."""
-    parts = sorted(cause_parts(cause).items(), key=lambda part: -part[1])
+    parts = sorted(cause_parts(cause, knows_os_calls).items(), key=lambda part: -part[1])
     return ", ".join(
         f"{name} {_percent(ns, cause.total_ns)}" for name, ns in parts if 100 * ns >= cause.total_ns
     )
@@ -233,10 +258,7 @@ def _pairs_words(gpu: GpuGaps) -> str:
 
 
 def _cause_table(gpu: GpuGaps, min_ns: int) -> GapTable:
-    rows = [
-        (name, MILLISECONDS.number(ns), share(ns, gpu.idle_ns), CAUSE_WORDS[name])
-        for name, ns in cause_parts(gpu.cause).items()
-    ]
+    rows = list(_cause_rows(gpu))
     graphs = UNKNOWN if gpu.pairs_ns is None else MILLISECONDS.number(gpu.pairs_ns)
     part = UNKNOWN if gpu.pairs_ns is None else share(gpu.pairs_ns, gpu.idle_ns)
     rows.append(("inside graphs", graphs, part, "not asked"))
@@ -255,6 +277,17 @@ def _cause_table(gpu: GpuGaps, min_ns: int) -> GapTable:
     )
 
 
+def _cause_rows(gpu: GpuGaps) -> Iterator[tuple[str, ...]]:
+    for name, ns in cause_parts(gpu.cause).items():
+        time, part = MILLISECONDS.number(ns), share(ns, gpu.idle_ns)
+        if gpu.knows_os_calls or name not in ("os", "python"):
+            yield name, time, part, CAUSE_WORDS[name]
+        elif name == "os":
+            yield name, UNKNOWN, UNKNOWN, CAUSE_WORDS[name]
+        else:
+            yield HOST_CODE, time, part, _NO_CUDA_CALL
+
+
 def _gap_table(gpu: GpuGaps) -> GapTable:
     return GapTable(
         title=f"{_idle_title(gpu)}; the {counted(len(gpu.longest), 'longest gap')}",
@@ -265,17 +298,17 @@ def _gap_table(gpu: GpuGaps) -> GapTable:
                 seconds(gap.start_ns),
                 MICROSECONDS.number(gap.length_ns),
                 gap.seam,
-                _gap_host(gap),
+                _gap_host(gap, gpu.knows_os_calls),
             )
             for gap in gpu.longest
         ),
     )
 
 
-def _gap_host(gap: Gap) -> str:
+def _gap_host(gap: Gap, knows_os_calls: bool) -> str:
     if gap.kind == "in-graph":
         return "inside a graph"
-    text = cause_text(gap.cause)
+    text = cause_text(gap.cause, knows_os_calls)
     return text if gap.host_range is None else f"{text}; in {visible(gap.host_range)}"
 
 

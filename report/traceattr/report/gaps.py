@@ -12,6 +12,7 @@ from traceattr.report.figures import MICROSECONDS
 from traceattr.report.gap_tables import (
     CAUSE_WORDS,
     GapTable,
+    cause_legend,
     cause_parts,
     gap_tables,
 )
@@ -118,7 +119,7 @@ def _terminal(report: GapReport, view: GapView, width: int, color: bool) -> str:
         parts.append("")
     for table in gap_tables(report, view):
         parts += [heading(table.title), Text("\n".join(_lines(table, width))), ""]
-    notes = [Text(f"- {visible(text)}") for text in _notes(report)]
+    notes = [Text(f"- {visible(text)}") for text in _notes(report, view)]
     parts += [*notes, *([""] if notes else []), fact_grid(_facts(report))]
     return printed(parts, width=width, color=color)
 
@@ -145,7 +146,10 @@ def _facts(report: GapReport) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _notes(report: GapReport) -> Iterator[str]:
+def _notes(report: GapReport, view: GapView) -> Iterator[str]:
+    legend = cause_legend(report) if view in (GapView.SEAM, GapView.GAP) else None
+    if legend is not None:
+        yield legend
     yield from (notice.text for notice in report.warnings)
     if report.round_kind is not None:
         yield TOKENS
@@ -248,7 +252,7 @@ def _markdown_parts(report: GapReport, view: GapView) -> Iterator[str]:
         yield f"**{markdown_text(table.title)}**\n"
         rows = (tuple(map(markdown_text, row)) for row in table.rows)
         yield markdown_table(table.columns, table.aligned, rows) if table.rows else "none\n"
-    for text in _notes(report):
+    for text in _notes(report, view):
         yield f"- {markdown_sentence(text)}"
     yield ""
     line = "; ".join(f"{label} {text}" for label, text in _facts(report))

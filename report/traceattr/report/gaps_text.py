@@ -7,7 +7,7 @@ from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.gap_figures import Cause
 from traceattr.report.figures import MICROSECONDS, MILLISECONDS, Unit, count, counted, unit_for
 from traceattr.report.gap_means import GapMean, pair_means, seam_means, together
-from traceattr.report.gap_tables import cause_parts
+from traceattr.report.gap_tables import HOST_CODE, cause_parts
 from traceattr.report.sampled import has_gap_percentiles, sampled_rounds
 
 UNKNOWN = "unknown"
@@ -18,11 +18,16 @@ MOST_OUTSIDE = 3
 """Pairs of categories inside graphs, and seams outside rounds, that a sentence names."""
 
 _MEANINGS = {
+    "sync": "a call that waits for the GPU",
+    "launch": "one that launches",
+    "api": "another CUDA call",
+    "os": "an OS call",
     "python": "none of the recorded calls",
+    HOST_CODE: "no CUDA call",
     "dependency": "a wait on the GPU's side",
     "unknown": "work whose launch is not in the trace",
 }
-"""Of what hosts were doing, what does not explain itself."""
+"""What hosts were doing, by the words for it."""
 
 _FEWEST, _MANY = 0.05, 100
 """Gaps in a round from which on one decimal shows some, and from which on it is needless."""
@@ -35,10 +40,12 @@ class GapRow:
     Attributes:
         cells: Texts in the order of `gap_titles`.
         cause: What the host was doing.
+        knows_os_calls: Whether that tells host code from operating-system calls.
     """
 
     cells: tuple[str, str, str, str, str]
     cause: Cause
+    knows_os_calls: bool
 
 
 def gaps_title(analysis: Analysis) -> str:
@@ -78,7 +85,7 @@ def gap_rows(analysis: Analysis, most: int) -> tuple[GapRow, ...]:
     rest = means[len(shown) :]
     if rest:
         shown = [*shown, together(f"{count(len(rest))} more", rest)]
-    return tuple(_row(one, _unit(analysis)) for one in shown)
+    return tuple(_row(one, analysis) for one in shown)
 
 
 def full_titles(analysis: Analysis) -> tuple[str, ...]:
@@ -99,7 +106,7 @@ def pair_rows(analysis: Analysis) -> tuple[tuple[str, ...], ...]:
 
 def _full_cells(one: GapMean, analysis: Analysis) -> tuple[str, ...]:
     window = (MILLISECONDS.number(one.total_ns),) if is_per_round(analysis) else ()
-    return *_row(one, _unit(analysis)).cells, *window
+    return *_row(one, analysis).cells, *window
 
 
 def gap_facts(analysis: Analysis) -> tuple[tuple[str, str], ...]:
@@ -144,11 +151,16 @@ def _inside_graphs(analysis: Analysis) -> str | None:
 def _host_text(analysis: Analysis) -> str:
     """Return what the words that need it mean, as far as they are used."""
     cause = sum((gaps.cause for gaps in analysis.gaps), Cause())
-    used = [f"{name} is {_MEANINGS[name]}" for name, _ in host_parts(cause) if name in _MEANINGS]
-    more = "has more"
-    if not all(gaps.knows_os_calls for gaps in analysis.gaps):
-        more = "tells OS calls from python"
+    knows_os_calls = all_know_os_calls(analysis)
+    names = [name for name, _ in host_parts(cause, knows_os_calls)]
+    used = [f"{name}: {meaning}" for name, meaning in _MEANINGS.items() if name in names]
+    more = "has more" if knows_os_calls else "tells OS calls apart if they were recorded"
     return "; ".join([*used, f"`traceattr gaps` {more}"])
+
+
+def all_know_os_calls(analysis: Analysis) -> bool:
+    """Return whether host code can be told from operating-system calls."""
+    return all(gaps.knows_os_calls for gaps in analysis.gaps)
 
 
 def _listed(texts: Sequence[str], most: int) -> str:
@@ -164,9 +176,11 @@ def _unit(analysis: Analysis) -> Unit:
     return unit_for(max((time.wall_ns for time in analysis.per_gpu), default=0))
 
 
-def _row(one: GapMean, unit: Unit) -> GapRow:
+def _row(one: GapMean, analysis: Analysis) -> GapRow:
     lengths = (_microseconds(one.median_ns), _microseconds(one.p99_ns))
-    return GapRow((one.name, _gaps(one), unit.number(_time_ns(one)), *lengths), one.cause)
+    time = _unit(analysis).number(_time_ns(one))
+    cells = (one.name, _gaps(one), time, *lengths)
+    return GapRow(cells, one.cause, all_know_os_calls(analysis))
 
 
 def _time_ns(one: GapMean) -> int:
@@ -185,11 +199,18 @@ def _microseconds(length_ns: int | None) -> str:
     return NOTHING if length_ns is None else f"{length_ns / MICROSECONDS.ns:,.1f}"
 
 
-def host_parts(cause: Cause) -> tuple[tuple[str, str], ...]:
+def host_parts(cause: Cause, knows_os_calls: bool) -> tuple[tuple[str, str], ...]:
     """Return what hosts did for at least a hundredth of the time, in whole percents."""
-    parts = sorted(cause_parts(cause).items(), key=lambda part: -part[1])
+    parts = sorted(cause_parts(cause, knows_os_calls).items(), key=lambda part: -part[1])
     whole_ns = cause.total_ns
     return tuple((name, _percent(ns, whole_ns)) for name, ns in parts if 100 * ns >= whole_ns > 0)
+
+
+def other_text(cause: Cause, named: Sequence[str], knows_os_calls: bool) -> str:
+    """Return what is left beside some causes, in the same percents."""
+    parts = cause_parts(cause, knows_os_calls)
+    rest_ns = sum(ns for name, ns in parts.items() if name not in named)
+    return f"other {_percent(rest_ns, cause.total_ns)}"
 
 
 def _percent(part_ns: int, whole_ns: int) -> str:

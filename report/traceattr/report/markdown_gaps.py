@@ -8,6 +8,7 @@ from traceattr.report.escape import markdown_sentence, markdown_text
 from traceattr.report.figures import counted
 from traceattr.report.gap_tables import cause_text
 from traceattr.report.gaps_text import (
+    all_know_os_calls,
     full_rows,
     full_titles,
     gap_facts,
@@ -42,7 +43,7 @@ def gaps_section(analysis: Analysis) -> Iterator[str]:
     titles = [gap_titles(analysis)[column] for column in above]
     cells = [[row.cells[column] for column in above] for row in rows]
     yield f"**{gaps_title(analysis)}**\n"
-    yield _with_host(titles, cells, [row.cause for row in rows])
+    yield _with_host(analysis, titles, cells, [row.cause for row in rows])
 
 
 def gaps_details(analysis: Analysis) -> Iterator[str]:
@@ -59,7 +60,7 @@ def _seams(analysis: Analysis) -> Iterator[str]:
         shown = rows[:MOST_ROWS]
         causes = [seam.cause for seam, _ in shown]
         titles, *cells = _kept(analysis, [full_titles(analysis), *(cells for _, cells in shown)])
-        yield _with_host(titles, cells, causes)
+        yield _with_host(analysis, titles, cells, causes)
         yield from _more(len(rows))
 
 
@@ -92,9 +93,16 @@ def _more(rows: int) -> Iterator[str]:
 
 
 def _with_host(
-    titles: Sequence[str], rows: Iterable[Sequence[str]], causes: Iterable[Cause]
+    analysis: Analysis,
+    titles: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    causes: Iterable[Cause],
 ) -> str:
-    lines = ((*cells, cause_text(cause)) for cells, cause in zip(rows, causes, strict=True))
+    knows_os_calls = all_know_os_calls(analysis)
+    lines = (
+        (*cells, cause_text(cause, knows_os_calls))
+        for cells, cause in zip(rows, causes, strict=True)
+    )
     aligned = f"l{'r' * (len(titles) - 1)}l"
     return markdown_table((*titles, "host"), aligned, map(_escaped, lines))
 

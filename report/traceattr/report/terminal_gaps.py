@@ -6,7 +6,6 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from traceattr.attribution.analysis import Analysis
-from traceattr.attribution.gap_figures import Cause
 from traceattr.report.console import (
     GUTTER,
     add_column,
@@ -22,6 +21,7 @@ from traceattr.report.gaps_text import (
     gap_titles,
     gaps_title,
     host_parts,
+    other_text,
 )
 from traceattr.report.launch_text import LAUNCH_TITLES, launch_rows, launch_title
 from traceattr.report.sampled import has_gap_percentiles
@@ -40,7 +40,10 @@ _WITHOUT_P99: Choices = ((0, 1, 2, 3), (0, 2, 3), (0, 2))
 """The same where rounds are too few for a 99th percentile."""
 
 _ROOM, _LEAST_ROOM = 24, 14
-"""Columns in which two causes fit, and in which any one does."""
+"""Columns in which two causes fit on their lines, and in which any one does."""
+
+_MOST_LINES = 2
+"""Lines of what the host was doing in one seam."""
 
 
 def gaps_section(analysis: Analysis, width: int) -> Iterator[RenderableType]:
@@ -67,7 +70,7 @@ def _gap_table(
     if room >= _LEAST_ROOM:
         add_column(table, HOST, "left")
     for row in rows:
-        host = [_host(row.cause, room)] if room >= _LEAST_ROOM else []
+        host = [host_text(row, room)] if room >= _LEAST_ROOM else []
         table.add_row(*(row.cells[column] for column in kept), *host)
     return table
 
@@ -83,15 +86,31 @@ def _fitting(
     return kept, room
 
 
-def _host(cause: Cause, room: int) -> str:
-    """Return the largest parts that fit."""
-    text = ""
-    for name, percent in host_parts(cause):
-        longer = f"{text}, {name} {percent}" if text else f"{name} {percent}"
-        if len(longer) > room:
-            break
-        text = longer
-    return text
+def host_text(row: GapRow, room: int) -> str:
+    """Return the largest parts that fit into a few lines, and the rest as one."""
+    parts = host_parts(row.cause, row.knows_os_calls)
+    for most in range(len(parts), 0, -1):
+        texts = [f"{name} {percent}" for name, percent in parts[:most]]
+        if most < len(parts):
+            named = [name for name, _ in parts[:most]]
+            texts.append(other_text(row.cause, named, row.knows_os_calls))
+        lines = list(_wrapped(texts, room))
+        if len(lines) <= _MOST_LINES:
+            return "\n".join(lines)
+    return ""
+
+
+def _wrapped(texts: Sequence[str], room: int) -> Iterator[str]:
+    """Yield lines of texts with commas between them; no text is broken."""
+    line = ""
+    for at, text in enumerate(texts, 1):
+        item = text if at == len(texts) else f"{text},"
+        if line and len(f"{line} {item}") > room:
+            yield line
+            line = item
+        else:
+            line = f"{line} {item}" if line else item
+    yield line
 
 
 def _launches(analysis: Analysis, width: int) -> Iterator[RenderableType]:
