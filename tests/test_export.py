@@ -18,7 +18,7 @@ import pytest
 from pyarrow import feather, parquet
 
 from traceattr.errors import ExportError
-from traceattr.ingest.export import open_export
+from traceattr.ingest.export import open_export, sqlite_failure
 
 TABLES = (
     "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT)",
@@ -313,6 +313,23 @@ def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
         )
         assert refusal(path / "b.sqlite").startswith("no such file; ")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_for_an_empty_recording_does_not_overwrite_it(tmp_path: Path) -> None:
+    path = tmp_path / "e.nsys-rep"
+    path.touch()
+
+    assert refusal(path) == "empty file (0 bytes); record again"
+
+
+def test_the_reason_that_a_table_is_damaged_is_cut_short(tmp_path: Path) -> None:
+    error = sqlite3.DatabaseError("page 12 is never used\n" * 100)
+
+    message = str(sqlite_failure(tmp_path / "t.sqlite", "table x", error))
+
+    assert "table x is damaged (page 12 is never used" in message
+    assert "[...])" in message
+    assert len(message) < 500
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import stat
 import tempfile
+import textwrap
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
@@ -85,6 +86,10 @@ class Export:
             )
 
 
+LONGEST_REASON = 120
+"""Characters of SQLite's own words in a message; its integrity check can fill pages."""
+
+
 def sqlite_failure(path: Path, part: str, error: Exception) -> ExportError:
     """What to tell the user when SQLite could not read a part of the file, such as "table x"."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
@@ -95,7 +100,8 @@ def sqlite_failure(path: Path, part: str, error: Exception) -> ExportError:
             f"{path}: locked by another process; wait for the nsys export that writes it to end "
             "(on a file system without locks: copy the file to a local disk)"
         )
-    return ExportError(f"{path}: {part} is damaged ({error}); {export_format.export_again(path)}")
+    reason = textwrap.shorten(str(error), LONGEST_REASON)
+    return ExportError(f"{path}: {part} is damaged ({reason}); {export_format.export_again(path)}")
 
 
 @contextmanager
@@ -149,7 +155,8 @@ def _sqlite_header(path: Path) -> bytes:
         word = export_format.shell_word(path)
         raise ExportError(f"{path}: not readable by you; try: chmod u+r {word}") from error
     if not head:
-        remedy = export_format.export_again(path)
+        is_recording = path.suffix in (".nsys-rep", ".qdstrm")
+        remedy = "record again" if is_recording else export_format.export_again(path)
         raise ExportError(f"{path}: empty file (0 bytes); {remedy}")
     if not head.startswith(export_format.SQLITE_MAGIC):
         raise ExportError(f"{path}: {export_format.wrong_format(path, head)}")
