@@ -9,7 +9,11 @@ import pytest
 from tests.loading import PID, SECOND_PID
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.analyze import analyze
+from traceattr.attribution.gap_report import report_gaps
 from traceattr.ingest.trace import open_trace
+from traceattr.report.gap_view import GapView
+from traceattr.report.gaps import render_gaps
+from traceattr.report.render import ReportFormat, render
 from traceattr.rules.rule_set import load_rules
 from traces.export_writer import ExportWriter
 
@@ -94,12 +98,52 @@ def test_nodes_and_envelopes_together_are_mixed(path: Path) -> None:
     assert analysed(path).trace.graph_trace == "mixed"
 
 
+def without_graph_work(path: Path) -> None:
+    with ExportWriter(path) as export:
+        for number in range(4):
+            export.api(
+                "cudaGraphLaunch_v10000",
+                100 * number,
+                100 * number + 5,
+                pid=PID,
+                correlation=number,
+            )
+        export.api("cudaLaunchKernel_v7000", 500, 505, pid=PID, correlation=9)
+        export.kernel("f", 510, 550, pid=PID, correlation=9)
+        export.api("cudaLaunchKernel_v7000", 600, 605, pid=PID, correlation=10)
+        export.kernel("f", 610, 650, pid=PID, correlation=10)
+
+
+def test_graphs_that_left_no_work_are_not_called_missing(path: Path) -> None:
+    without_graph_work(path)
+
+    analysis = analysed(path)
+    text = render(analysis, ReportFormat.TERMINAL, width=200, color=False)
+
+    assert analysis.rounds.why == "CUDA graphs were launched, but their work is not in the trace"
+    assert "No rounds: CUDA graphs were launched, but their work is not in the trace." in text
+    assert "no CUDA graph was replayed" not in text
+    assert "gaps and what hosts did in them are upper limits: work is missing" in text
+
+
+def test_a_list_of_gaps_calls_them_at_most_where_graph_work_is_missing(path: Path) -> None:
+    without_graph_work(path)
+
+    with open_trace(path) as trace:
+        report = report_gaps(trace, load_rules())
+    text = render_gaps(report, GapView.SEAM, ReportFormat.TERMINAL, width=200, color=False)
+
+    assert "idle at most 60 ns" in text
+    assert "gaps and their causes are upper limits" in text
+    assert "Rounds are told by CUDA graphs, whose work is missing" in text
+
+
 def test_unclassified_time_above_the_limit_is_a_warning(path: Path) -> None:
     with ExportWriter(path) as export:
         export.kernel("nobody_knows_this", 110, 150, pid=PID)
         export.memcpy(200, 2150, pid=PID)
 
-    assert warnings(path)["unclassified"].startswith("2.0% of busy time")
+    assert warnings(path)["unclassified"].startswith("2.0 % of busy time")
 
 
 def test_an_unknown_gpu_is_not_guessed(path: Path) -> None:
@@ -164,6 +208,18 @@ def test_messages_of_nsys_come_once_and_without_the_noise_of_helpers(path: Path)
     assert {n.code: n.text for n in analysis.warnings}["processes-without-cuda"].startswith(
         "Processes that used no CUDA: 1."
     )
+
+
+def test_a_helper_without_cuda_is_no_warning_to_a_reader(path: Path) -> None:
+    with ExportWriter(path) as export:
+        export.kernel("f", 110, 150, pid=PID)
+        export.diagnostic("No CUDA events collected. Does the process use CUDA?", 2, pid=SECOND_PID)
+
+    analysis = analysed(path)
+
+    assert "processes-without-cuda" in {notice.code for notice in analysis.warnings}
+    for report_format in (ReportFormat.TERMINAL, ReportFormat.MARKDOWN):
+        assert "used no CUDA" not in render(analysis, report_format, width=80, color=False)
 
 
 def test_a_slow_read_is_said_in_the_report(path: Path) -> None:

@@ -58,7 +58,7 @@ from traceattr.report.headline import (
         ),
         (
             mostly_copies,
-            "No kernel runs 97.7 % of 0.969 s on 2 GPUs: copies cover 97.0 %, idle 0.7 %.",
+            "For 97.7 % of 0.969 s on 2 GPUs no kernel runs: copies cover 97.0 %, idle 0.7 %.",
         ),
         (
             mostly_idle,

@@ -17,6 +17,7 @@ from tests.analyses import (
     idle,
     kernel,
     mostly_unclassified,
+    one_gpu,
     two_gpus,
 )
 from tests.conftest import CheckGolden
@@ -197,3 +198,11 @@ def test_a_command_in_a_warning_stays_code() -> None:
     )
 
     assert "- re-profile with `nsys profile --cuda-graph-trace=node`\n" in markdown(made)
+
+
+def test_warnings_have_a_heading_and_none_have_none() -> None:
+    notice = Notice("rows-reversed", "3 of 10 GPU operations end before they begin.")
+    warned = markdown(replace(one_gpu(), warnings=(notice,)))
+
+    assert "\n**Warnings**\n\n- 3 of 10 GPU operations end before they begin.\n" in warned
+    assert "Warnings" not in markdown(replace(one_gpu(), warnings=()))

@@ -30,7 +30,7 @@ def analyze(trace: Trace, rules: RuleSet, choice: Choice = STEADY_ROUNDS) -> Ana
     window, names = found.steady.window, found.names
     gpus = tuple(map(_gpu, trace.gpus))
     per_gpu = tuple(map(gpu_time, found.owned))
-    rounds = summarise_rounds(found.owned, found.steady)
+    rounds = summarise_rounds(found.owned, found.steady, found.facts)
     ranks = communication(found.accounts, gpus, window)
     layers = tuple(find_layers(account, names, window) for account in found.accounts)
     return Analysis(

@@ -80,7 +80,8 @@ def _notices(trace: Trace, per_gpu: Sequence[GpuGaps], steady: Steady) -> Iterat
         yield Notice(
             "graph-work-missing",
             "CUDA graphs were launched whose work is not in this trace: what they ran counts as "
-            "idle here, so gaps are upper limits; record with --cuda-graph-trace=node.",
+            "idle here, so gaps and their causes are upper limits; record with "
+            "--cuda-graph-trace=node.",
         )
     elif any(gpu.pairs is None for gpu in per_gpu):
         yield Notice(
@@ -89,9 +90,12 @@ def _notices(trace: Trace, per_gpu: Sequence[GpuGaps], steady: Steady) -> Iterat
             "exact; record with --cuda-graph-trace=node to see both.",
         )
     if not any(gpu.rounds for gpu in per_gpu):
+        why = "No decode round was found in the window"
+        if any(gpu.graph_launches_without_work for gpu in trace.work):
+            why = "Rounds are told by CUDA graphs, whose work is missing"
         yield Notice(
             "no-rounds",
-            "No decode round was found in the window, so nothing is given per round, and seams "
+            f"{why}, so nothing is given per round, and seams "
             "without a known forward pass are called eager: list single gaps with `--by gap`.",
         )
     if not any(gpu.knows_os_calls for gpu in per_gpu):

@@ -141,8 +141,8 @@ def _about_categories(per_gpu: tuple[GpuTime, ...]) -> Iterator[Notice]:
     if unknown_ns > UNCLASSIFIED_LIMIT * busy_ns:
         yield Notice(
             "unclassified",
-            f"{unknown_ns / busy_ns:.1%} of busy time has no category: every other category may be"
-            " too small. Add rules with --rules.",
+            f"{100 * unknown_ns / busy_ns:.1f} % of busy time has no category: every other category"
+            " may be too small. Add rules with --rules.",
         )
 
 

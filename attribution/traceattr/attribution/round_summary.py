@@ -7,7 +7,12 @@ from typing import Literal
 import numpy as np
 
 from traceattr.attribution.account import Account
-from traceattr.attribution.analysis import GraphFamily, RoundsSummary, SlowRounds
+from traceattr.attribution.analysis import (
+    GraphFamily,
+    RoundsSummary,
+    SlowRounds,
+    TraceFacts,
+)
 from traceattr.attribution.gpu_time import OwnedTime, group_rounds
 from traceattr.attribution.per_round import RoundSample, largest_excess
 from traceattr.attribution.rounds import RoundKind
@@ -17,13 +22,15 @@ ENOUGH_ROUNDS = 30
 """Below this a 99th percentile is a single round and says nothing."""
 
 
-def summarise_rounds(owned: Sequence[OwnedTime], steady: Steady) -> RoundsSummary:
+def summarise_rounds(
+    owned: Sequence[OwnedTime], steady: Steady, facts: TraceFacts
+) -> RoundsSummary:
     """Return the summary of the first GPU's rounds; the graphs are those of every GPU."""
     first = owned[0]
     kind = main_kind(first.account)
     return RoundsSummary(
         kind=_kind_name(kind),
-        why=None if kind else _why_none(first.account),
+        why=None if kind else _why_none(first.account, facts),
         count=_count_inside(first, kind),
         sampled=len(first.sample) if kind else 0,
         prefills=_count_inside(first, RoundKind.PREFILL),
@@ -41,8 +48,10 @@ def _kind_name(kind: RoundKind | None) -> Literal["speculative", "decode", "none
     return "decode" if kind is RoundKind.DECODE else "none"
 
 
-def _why_none(account: Account) -> str:
+def _why_none(account: Account, facts: TraceFacts) -> str:
     if not len(account.timeline.replays.start_ns):
+        if facts.unrecorded_graph_launches:
+            return "CUDA graphs were launched, but their work is not in the trace"
         return "no CUDA graph was replayed, and rounds are told by their graphs"
     return "no graph could be told to be that of the target model"
 

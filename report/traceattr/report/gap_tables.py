@@ -106,7 +106,8 @@ def _gpu_title(gpu: GpuGaps) -> str:
 
 
 def _idle_title(gpu: GpuGaps) -> str:
-    idle = f"idle {duration(gpu.idle_ns)} of {duration(gpu.wall_ns)}"
+    most = "at most " if gpu.completeness == "incomplete" else ""
+    idle = f"idle {most}{duration(gpu.idle_ns)} of {duration(gpu.wall_ns)}"
     return f"{_gpu_title(gpu)}: {idle} ({share(gpu.idle_ns, gpu.wall_ns)})"
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.gap_figures import Cause
+from traceattr.report.breakdown import is_idle_upper_limit
 from traceattr.report.figures import MICROSECONDS, MILLISECONDS, Unit, count, counted, unit_for
 from traceattr.report.gap_means import GapMean, pair_means, seam_means, together
 from traceattr.report.gap_tables import HOST_CODE, cause_parts
@@ -130,6 +131,8 @@ def _facts(analysis: Analysis) -> Iterator[tuple[str, str]]:
         yield "elsewhere", f"{where}: {_listed(texts, MOST_OUTSIDE)}"
     if any(gaps.seams for gaps in analysis.gaps):
         yield "host", _host_text(analysis)
+        if is_idle_upper_limit(analysis):
+            yield "limits", "gaps and what hosts did in them are upper limits: work is missing"
 
 
 def _inside_graphs(analysis: Analysis) -> str | None:

@@ -63,8 +63,11 @@ def traced_sentence(graph_trace: str, opaque_replays: int) -> str:
 
 
 def notices_below(analysis: Analysis) -> tuple[Notice, ...]:
-    """Return the notices that neither the first lines nor the sections say already."""
-    return tuple(notice for notice in analysis.warnings if notice.code not in _SAID_ABOVE)
+    """Return the notices that neither the first lines nor the sections say already.
+
+    A process without CUDA is none: that is right for helpers, and a rank is missed by its title.
+    """
+    return tuple(notice for notice in analysis.warnings if notice.code not in _NO_WARNINGS)
 
 
 def simulated_sentence(analysis: Analysis) -> str | None:
@@ -80,12 +83,13 @@ def simulated_text(simulated: str) -> str:
     return f"SIMULATED{':' if by == what else ''} {by}; this is not a measurement."
 
 
-_SAID_ABOVE = frozenset(
+_NO_WARNINGS = frozenset(
     {
         "graph-mode",
         "graph-work-missing",
         "layers-differ",
         "no-rounds",
+        "processes-without-cuda",
         "simulated",
         "wait-unknown",
         "window-cut",
@@ -143,7 +147,8 @@ def _idle_sentence(analysis: Analysis, largest: str) -> str:
 
 def _copies_sentence(analysis: Analysis) -> str:
     copies, idle = _mean(analysis, _only_copies), _mean(analysis, _idle)
-    return f"No kernel runs {_of_window(analysis, _no_kernel)}: copies cover {copies}, idle {idle}."
+    where = _of_window(analysis, _no_kernel)
+    return f"For {where} no kernel runs: copies cover {copies}, idle {idle}."
 
 
 def _of_window(analysis: Analysis, part: Part) -> str:

@@ -41,8 +41,8 @@ MOST_NOTICES = 10
 MOST_LINES = 59
 """Lines above the first collapsed list; of warnings there are as many as that allows."""
 
-_LINES_BELOW = 4
-"""Lines around the warnings: an empty one on either side, provenance, an empty one."""
+_LINES_BELOW = 6
+"""Lines around the warnings: heading, empty ones around it and below, provenance, an empty one."""
 
 LONGEST_NOTICE = 500
 """Characters of a warning, as nsys may quote whole logs."""
@@ -134,6 +134,8 @@ def _notices(analysis: Analysis, lines: int) -> Iterator[str]:
     texts = [notice.text for notice in notices_below(analysis)]
     texts += [f"nsys {diagnostic_text(diagnostic)}" for diagnostic in analysis.trace.diagnostics]
     shown = min(MOST_NOTICES, len(texts) if len(texts) <= lines else max(lines - 1, 1))
+    if texts:
+        yield "**Warnings**\n"
     for text in texts[:shown]:
         yield f"- {markdown_sentence(cut(text, LONGEST_NOTICE))}"
     if (more := len(texts) - shown) > 0:
