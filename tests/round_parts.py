@@ -160,6 +160,7 @@ def waiting_ranks(gpus: int, rounds: int, unmatched_ns: int = 0) -> RankGroup:
         rounds=rounds,
         per_gpu=tuple(per_gpu),
         straggler=Straggler(gpus - 1, last * 4_000, "weight_gemm", last * 2_500),
+        decode_rounds=rounds,
     )
 
 

@@ -20,7 +20,7 @@ def few(made: Analysis, rounds: int, of: int) -> Analysis:
         made,
         rounds=replace(made.rounds, sampled=rounds, count=of, slow=None),
         gaps=tuple(replace(gaps, rounds=rounds) for gaps in made.gaps),
-        ranks=tuple(replace(group, rounds=rounds) for group in made.ranks),
+        ranks=tuple(replace(group, decode_rounds=rounds) for group in made.ranks),
     )
 
 
@@ -47,6 +47,7 @@ def test_rounds_chosen_by_number_all_count_on_every_gpu(tmp_path: Path) -> None:
 
     assert (part.rounds.count, part.rounds.sampled) == (2, 2)
     assert [gaps.launches[0].rounds for gaps in part.gaps] == [2, 2]
+    assert [group.decode_rounds for group in part.ranks] == [2]
 
 
 def test_the_last_round_of_a_trace_has_no_length_and_is_not_counted_in(tmp_path: Path) -> None:

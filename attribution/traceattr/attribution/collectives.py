@@ -73,6 +73,8 @@ class RankGroup:
         per_gpu: One entry per GPU, in the order of `gpus`; None when nothing can be said.
         straggler: None when no rank stands out.
         reason: Why nothing can be said, for people.
+        decode_rounds: Rounds that figures per round are about: those compared that decode and lie
+            in the window as a whole.
     """
 
     gpus: tuple[int, ...]
@@ -81,6 +83,7 @@ class RankGroup:
     per_gpu: tuple[Communication, ...] | None = None
     straggler: Straggler | None = None
     reason: str | None = None
+    decode_rounds: int = 0
 
 
 def communication(
@@ -116,6 +119,7 @@ def _compare(accounts: Sequence[Account], window: Window) -> RankGroup:
         rounds_left_out=len(bad),
         per_gpu=tuple(_per_gpu(accounts, matched, inside_only, decoding, window)),
         straggler=find_straggler(accounts, inside_only, window),
+        decode_rounds=len(decoding),
     )
 
 

@@ -29,6 +29,7 @@ def rank_group_entry(group: RankGroup) -> Json:
     return {
         "gpus": list(group.gpus),
         "rounds": group.rounds,
+        "decode_rounds": group.decode_rounds,
         "rounds_left_out": group.rounds_left_out,
         "straggler": asdict(group.straggler) if group.straggler else None,
         "reason": group.reason,

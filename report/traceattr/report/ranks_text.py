@@ -29,16 +29,22 @@ def has_ranks(analysis: Analysis) -> bool:
 
 def ranks_title(analysis: Analysis) -> str:
     """Return what the section is called, and what its figures are."""
-    rounds = min((group.rounds for group in _groups(analysis)), default=0)
+    rounds = _fewest_rounds(analysis)
     over = f", median over {counted(rounds, 'round')}" if rounds else ""
     return f"Communication across ranks ({_unit(analysis).name}/round{over})"
 
 
 def rank_columns(analysis: Analysis) -> tuple[int, ...]:
     """Return the positions in `RANK_TITLES` of what so many rounds can tell."""
-    if all(has_percentiles(group.rounds) for group in _groups(analysis)):
+    if has_percentiles(_fewest_rounds(analysis)):
         return tuple(range(len(RANK_TITLES)))
     return tuple(at for at, title in enumerate(RANK_TITLES) if title != "p99")
+
+
+def _fewest_rounds(analysis: Analysis) -> int:
+    """Return over how many rounds figures are, in the group that has fewest."""
+    known = [group.decode_rounds for group in _groups(analysis) if group.per_gpu]
+    return min(known, default=0)
 
 
 def rank_rows(analysis: Analysis) -> tuple[tuple[str, ...], ...]:
