@@ -301,6 +301,7 @@ class GraphFamily:
         kind: verify, decode, draft, draft_extend, prefill_piece or other.
         confidence: high, medium or low.
         evidence: Why, in words.
+        passes: Forward passes in a replay; None when the trace cannot tell.
     """
 
     gpu: int
@@ -309,6 +310,7 @@ class GraphFamily:
     kind: str
     confidence: str
     evidence: str
+    passes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

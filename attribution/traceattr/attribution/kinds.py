@@ -77,6 +77,7 @@ class Family:
             tells, ``low`` when neither does.
         evidence: Why, in words.
         is_conflicting: Whether the evidence contradicts itself; the kind is ``other`` then.
+        passes: Forward passes in a replay; None where graphs hide or differ in them.
     """
 
     graph_ids: tuple[int, ...]
@@ -85,6 +86,7 @@ class Family:
     confidence: str
     evidence: str
     is_conflicting: bool = False
+    passes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +276,7 @@ def _family(
         confidence=confidence,
         evidence=", ".join(evidence(signs)),
         is_conflicting=is_conflicting,
+        passes=None if signs.is_hidden or not signs.depth else signs.passes,
     )
 
 
@@ -312,6 +315,7 @@ def _merged(alone: Sequence[Family], signs: Sequence[Signs]) -> Iterator[Family]
             confidence=min((one.confidence for one in members), key=CONFIDENCES.index),
             evidence=max(members, key=lambda one: one.replays).evidence,
             is_conflicting=members[0].is_conflicting,
+            passes=members[0].passes if len({one.passes for one in members}) == 1 else None,
         )
 
 

@@ -86,6 +86,7 @@ def _graphs(account: Account) -> Iterator[GraphFamily]:
             kind=str(family.kind),
             confidence=family.confidence,
             evidence=family.evidence,
+            passes=family.passes,
         )
 
 

@@ -18,6 +18,8 @@ from traceattr.attribution.analysis import (
 from traceattr.attribution.gap_figures import GpuGaps
 from traceattr.attribution.groups import group_of
 from traceattr.attribution.layers import Layers
+from traceattr.report.comparison import Comparison
+from traceattr.report.comparison_json import category_bounds, comparison_entry, group_bounds
 from traceattr.report.grouped import groups_of, hides_work
 from traceattr.report.headline import headline
 from traceattr.report.json_gaps import gap_entries
@@ -34,14 +36,11 @@ FORMAT = 1
 MOST_KERNELS = 50
 """Kernel names in a report; `traceattr kernels` has all."""
 
-NOT_ANALYSED = (
-    Notice(
-        "roofline-not-analysed",
-        "There is no prediction in this version: roofline, bound_ns, expected_ns and bound_ratio "
-        "are null.",
-    ),
+NO_ROOFLINE = Notice(
+    "roofline-not-analysed",
+    "No model was given: roofline, bound_ns, expected_ns and bound_ratio are null; give --model.",
 )
-"""What this version does not look at; left out where the analysis gives a reason itself."""
+"""Why there is no prediction; left out where the analysis gives a reason itself."""
 
 GRAPH_KINDS = ("draft", "verify", "draft_extend", "decode")
 """Kinds of graph that a round replays."""
@@ -49,9 +48,9 @@ GRAPH_KINDS = ("draft", "verify", "draft_extend", "decode")
 Json = dict[str, Any]
 
 
-def render_json(analysis: Analysis) -> str:
+def render_json(analysis: Analysis, comparison: Comparison | None = None) -> str:
     """Return the document, ASCII only, ending in a line break."""
-    return dumped(document(analysis))
+    return dumped(document(analysis, comparison))
 
 
 def dumped(value: object) -> str:
@@ -64,7 +63,7 @@ def _integer(number: SupportsIndex) -> int:
     return operator.index(number)
 
 
-def document(analysis: Analysis) -> Json:
+def document(analysis: Analysis, comparison: Comparison | None = None) -> Json:
     """Return the document as plain lists and dicts."""
     return {
         "format": FORMAT,
@@ -75,13 +74,13 @@ def document(analysis: Analysis) -> Json:
         "gpus": [asdict(gpu) for gpu in analysis.gpus],
         "window": {**asdict(analysis.window), "wall_ns": analysis.window.wall_ns},
         "rounds": _rounds(analysis.rounds),
-        "per_gpu": [_gpu(time, analysis) for time in analysis.per_gpu],
+        "per_gpu": [_gpu(time, analysis, comparison) for time in analysis.per_gpu],
         "rank_groups": [rank_group_entry(group) for group in analysis.ranks],
-        "roofline": None,
+        "roofline": comparison_entry(comparison) if comparison else None,
         "kernel_names": len(analysis.kernels),
         "kernels": kernel_entries(analysis.kernels[:MOST_KERNELS]),
         "unclassified": _unclassified(unclassified_kernels(analysis)),
-        "warnings": [asdict(notice) for notice in _warnings(analysis)],
+        "warnings": [asdict(notice) for notice in _warnings(analysis, comparison)],
     }
 
 
@@ -90,11 +89,11 @@ def kernel_entries(kernels: Iterable[KernelTime]) -> list[Json]:
     return [asdict(kernel) for kernel in kernels]
 
 
-def _warnings(analysis: Analysis) -> Iterator[Notice]:
+def _warnings(analysis: Analysis, comparison: Comparison | None) -> Iterator[Notice]:
     """Yield the notices of the analysis, and why other parts of the document are null."""
     yield from analysis.warnings
     given = {notice.code for notice in analysis.warnings}
-    reasons = (*NOT_ANALYSED, *_unknown_parts(analysis))
+    reasons = (*(() if comparison else (NO_ROOFLINE,)), *_unknown_parts(analysis))
     yield from (notice for notice in reasons if notice.code not in given)
 
 
@@ -129,7 +128,7 @@ def _spread(spread: Spread | None) -> Json:
     return asdict(spread) if spread else NO_SPREAD
 
 
-def _gpu(time: GpuTime, analysis: Analysis) -> Json:
+def _gpu(time: GpuTime, analysis: Analysis, comparison: Comparison | None) -> Json:
     gaps: GpuGaps | None = next((one for one in analysis.gaps if one.gpu == time.gpu), None)
     layers: Layers | None = next((one for one in analysis.layers if one.gpu == time.gpu), None)
     return {
@@ -139,9 +138,9 @@ def _gpu(time: GpuTime, analysis: Analysis) -> Json:
         "kernel_ns": time.kernel_ns,
         "idle_ns": time.idle.total_ns,
         "idle": asdict(time.idle),
-        "categories": list(_categories(time)),
+        "categories": list(_categories(time, comparison)),
         "phases": list(_phases(time)),
-        "groups": list(_groups(time)),
+        "groups": list(_groups(time, comparison)),
         **gap_entries(gaps),
         "communication": communication_entry(time.gpu, analysis.ranks),
         "layers": _layers(layers) if layers else None,
@@ -155,7 +154,7 @@ def _layers(layers: Layers) -> Json:
     return {**entry, **{cost: entry[cost] or NO_SPREAD for cost in costs}}
 
 
-def _categories(time: GpuTime) -> Iterator[Json]:
+def _categories(time: GpuTime, comparison: Comparison | None) -> Iterator[Json]:
     """Yield one entry per category and phase; their times add up to busy time."""
     per_round = {(entry.category, entry.phase): entry.spread for entry in time.category_rounds}
     for category, phase in dict.fromkeys((e.category, e.phase) for e in time.categories):
@@ -166,6 +165,7 @@ def _categories(time: GpuTime) -> Iterator[Json]:
             "phase": phase,
             **_sums(members),
             "per_round_ns": _spread(per_round.get((category, phase))),
+            **category_bounds(comparison, (category, phase), per_round),
             "subcategories": [_subcategory(entry) for entry in members if entry.subcategory],
         }
 
@@ -193,7 +193,7 @@ def _sums(entries: list[CategoryTime]) -> Json:
     }
 
 
-def _groups(time: GpuTime) -> Iterator[Json]:
+def _groups(time: GpuTime, comparison: Comparison | None) -> Iterator[Json]:
     per_round = {entry.group: entry.spread for entry in time.per_round}
     for group in groups_of(time):
         known = group.exclusive_ns is not None and time.wall_ns > 0
@@ -205,9 +205,7 @@ def _groups(time: GpuTime) -> Iterator[Json]:
             "sum_ns": group.sum_ns,
             "operations": group.operations,
             "per_round_ns": _spread(per_round.get(group.name)),
-            "bound_ns": None,
-            "expected_ns": None,
-            "bound_ratio": None,
+            **group_bounds(comparison, group.name, per_round.get(group.name)),
         }
 
 

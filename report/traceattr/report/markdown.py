@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from traceattr.attribution.analysis import Analysis, KernelTime
 from traceattr.report.breakdown import Line, group_lines, has_rounds, total_lines, window_line
+from traceattr.report.comparison import Comparison
+from traceattr.report.comparison_markdown import comparison_details, comparison_summary
 from traceattr.report.escape import (
     markdown_code_cell,
     markdown_sentence,
@@ -57,10 +59,10 @@ _METHOD = (
 )
 
 
-def render_markdown(analysis: Analysis) -> str:
+def render_markdown(analysis: Analysis, comparison: Comparison | None = None) -> str:
     """Return the report, shorter than `MOST_CHARACTERS`; what is left out is said."""
-    above = "\n".join(_above_the_fold(analysis))
-    method = "\n".join(_last_details(analysis))
+    above = "\n".join(_above_the_fold(analysis, comparison))
+    method = "\n".join((*comparison_details(comparison), *_last_details(analysis)))
     room = MOST_CHARACTERS - len(above) - len(method) - len("\n\n")
     kernels = _fitting_kernels(analysis, room)
     return "\n".join(part for part in (above, kernels, method) if part)
@@ -91,14 +93,14 @@ def _named_table(
     return markdown_table(titles, aligned, cells)
 
 
-def _above_the_fold(analysis: Analysis) -> Iterator[str]:
-    figures = "\n".join(_figures(analysis))
+def _above_the_fold(analysis: Analysis, comparison: Comparison | None) -> Iterator[str]:
+    figures = "\n".join(_figures(analysis, comparison))
     yield figures
     yield from _notices(analysis, MOST_LINES - figures.count("\n") - _LINES_BELOW)
     yield f"<sub>{markdown_text(provenance_line(analysis))}</sub>\n"
 
 
-def _figures(analysis: Analysis) -> Iterator[str]:
+def _figures(analysis: Analysis, comparison: Comparison | None) -> Iterator[str]:
     yield f"**{headline(analysis)}**\n"
     if (simulated := simulated_sentence(analysis)) is not None:
         yield f"> **{markdown_text(simulated)}**\n"
@@ -108,6 +110,7 @@ def _figures(analysis: Analysis) -> Iterator[str]:
         columns = layouts(analysis)[0]
         yield _breakdown([*lines, *total_lines(analysis)], columns)
         yield f"{legend(analysis, columns)}\n"
+    yield from comparison_summary(comparison)
     yield from gaps_section(analysis)
     yield from rounds_section(analysis)
     yield from ranks_section(analysis)

@@ -1,8 +1,12 @@
 """In which format an analysis is rendered."""
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from traceattr.attribution.analysis import Analysis
+
+if TYPE_CHECKING:
+    from traceattr.report.comparison import Comparison
 
 
 class ReportFormat(StrEnum):
@@ -14,7 +18,14 @@ class ReportFormat(StrEnum):
     CSV = "csv"
 
 
-def render(analysis: Analysis, format: ReportFormat, *, width: int, color: bool) -> str:  # noqa: A002
+def render(
+    analysis: Analysis,
+    format: ReportFormat,  # noqa: A002
+    *,
+    width: int,
+    color: bool,
+    comparison: "Comparison | None" = None,
+) -> str:
     """Return the report on ``analysis``; width and colour are for the terminal only.
 
     Renderers are imported when they are needed: rich alone would double the time to start.
@@ -23,15 +34,15 @@ def render(analysis: Analysis, format: ReportFormat, *, width: int, color: bool)
         case ReportFormat.TERMINAL:
             from traceattr.report.terminal import render_terminal
 
-            return render_terminal(analysis, width=width, color=color)
+            return render_terminal(analysis, width=width, color=color, comparison=comparison)
         case ReportFormat.MARKDOWN:
             from traceattr.report.markdown import render_markdown
 
-            return render_markdown(analysis)
+            return render_markdown(analysis, comparison)
         case ReportFormat.JSON:
             from traceattr.report.json_document import render_json
 
-            return render_json(analysis)
+            return render_json(analysis, comparison)
         case ReportFormat.CSV:
             from traceattr.report.csv_table import render_csv
 

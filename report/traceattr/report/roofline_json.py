@@ -1,11 +1,11 @@
 """How a roofline is written for machines: as JSON or CSV."""
 
-from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from traceattr.report.csv_table import Cell, written
 from traceattr.report.json_document import dumped
+from traceattr.report.roofline_inputs import inputs_entry
 from traceattr.report.roofline_text import roofline_headline
 from traceattr.roofline.explain import Explanation
 from traceattr.roofline.prediction import CategoryPrediction
@@ -53,7 +53,7 @@ def _document(roofline: Roofline) -> dict[str, Any]:
         "format": FORMAT,
         "traceattr": roofline.version,
         "headline": roofline_headline(roofline),
-        "inputs": dict(_inputs(roofline)),
+        "inputs": inputs_entry(roofline),
         "gpu": asdict(roofline.gpu),
         "round": {
             "bound_ns": prediction.bound_ns,
@@ -68,14 +68,6 @@ def _document(roofline: Roofline) -> dict[str, Any]:
         ],
         "warnings": [asdict(notice) for notice in roofline.notices],
     }
-
-
-def _inputs(roofline: Roofline) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for name, found in roofline.inputs:
-        value, source = (None, None) if found is None else (found.value, found.source)
-        yield name, {"value": value, "from": source}
-    if roofline.prefill_tokens is not None:
-        yield "prefill", {"value": roofline.prefill_tokens, "from": "flag"}
 
 
 def _row(entry: CategoryPrediction) -> tuple[Cell, ...]:

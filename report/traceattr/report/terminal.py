@@ -6,6 +6,8 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from traceattr.attribution.analysis import Analysis
+from traceattr.report.comparison import Comparison
+from traceattr.report.comparison_terminal import comparison_section
 from traceattr.report.console import bullet_section, fact_grid, heading, printed
 from traceattr.report.escape import visible
 from traceattr.report.figures import count
@@ -28,11 +30,21 @@ Section = Callable[[Analysis, int], Iterator[RenderableType]]
 """From an analysis and a width to what is printed, an empty line at its end; or nothing."""
 
 
-def render_terminal(analysis: Analysis, *, width: int, color: bool) -> str:
+def render_terminal(
+    analysis: Analysis, *, width: int, color: bool, comparison: Comparison | None = None
+) -> str:
     """Return the report as text of at most ``width`` columns."""
     width = max(width, _NARROWEST)
-    parts = (part for section in SECTIONS for part in section(analysis, width))
-    return printed(parts, width=width, color=color)
+    return printed(_parts(analysis, width, comparison), width=width, color=color)
+
+
+def _parts(
+    analysis: Analysis, width: int, comparison: Comparison | None
+) -> Iterator[RenderableType]:
+    for section in SECTIONS:
+        yield from section(analysis, width)
+        if section is breakdown_section:
+            yield from comparison_section(comparison, width)
 
 
 def _first_lines(analysis: Analysis, _width: int) -> Iterator[RenderableType]:
@@ -85,4 +97,7 @@ SECTIONS: tuple[Section, ...] = (
     _notices_section,
     _provenance_section,
 )
-"""The report, from top to bottom; to add a section, add a function."""
+"""The report, from top to bottom; to add a section, add a function.
+
+A comparison with the roofline comes after the breakdown.
+"""

@@ -1,0 +1,87 @@
+"""What a trace shows of the deployment, and where that contradicts what was said about it."""
+
+from collections.abc import Iterable, Iterator
+
+from traceattr.attribution.analysis import Analysis, GraphFamily
+from traceattr.errors import HardwareError
+from traceattr.report.grouped import hides_work
+from traceattr.roofline.deployment import Deployment
+from traceattr.roofline.hardware import GpuSpec, find_gpu
+from traceattr.roofline.inputs import Input
+from traceattr.roofline.notices import Notice
+
+TRACE = "trace"
+
+_DRAFTS = ("draft", "draft_extend")
+
+
+def deployment_from_trace(analysis: Analysis, gpus: Iterable[GpuSpec]) -> Deployment:
+    """Return what the trace shows for sure: GPUs by their whole name, ranks and draft passes."""
+    gpu, tp, steps = _gpu(analysis, tuple(gpus)), _ranks(analysis), _draft_steps(analysis)
+    return Deployment(
+        gpu=None if gpu is None else Input(gpu, TRACE),
+        tp=None if tp is None else Input(tp, TRACE),
+        draft_steps=None if steps is None else Input(steps, TRACE),
+    )
+
+
+def contradictions(
+    said: Deployment, shown: Deployment, gpus: Iterable[GpuSpec]
+) -> Iterator[Notice]:
+    """Yield a notice for each input that the trace shows otherwise."""
+    if said.gpu and shown.gpu:
+        name = find_gpu(said.gpu.value, gpus).name
+        if name != shown.gpu.value:
+            yield _contradiction("gpu", Input(name, said.gpu.source), shown.gpu)
+    if said.tp and shown.tp and said.tp.value != shown.tp.value:
+        yield _contradiction("tp", said.tp, shown.tp)
+    steps = said.draft_steps
+    if steps and shown.draft_steps and steps.value != shown.draft_steps.value:
+        yield _contradiction("draft_steps", steps, shown.draft_steps)
+
+
+def _contradiction(
+    name: str, said: Input[int] | Input[str], shown: Input[int] | Input[str]
+) -> Notice:
+    text = f"{name} is {said.value} ({said.source}), but the trace shows {shown.value}:"
+    return Notice("input-contradicted", f"{text} the prediction takes {said.value}")
+
+
+def _gpu(analysis: Analysis, gpus: tuple[GpuSpec, ...]) -> str | None:
+    """Return our name of the one kind of GPU in the trace; None when nobody knows it."""
+    names = {gpu.name for gpu in analysis.gpus}
+    name = names.pop() if len(names) == 1 else None
+    if name is None:
+        return None
+    try:
+        return find_gpu(name, gpus).name
+    except HardwareError:
+        return None
+
+
+def _ranks(analysis: Analysis) -> int | None:
+    """Return the size of every tensor-parallel group; None when they differ."""
+    sizes = {len(group.gpus) for group in analysis.ranks}
+    return sizes.pop() if len(sizes) == 1 else None
+
+
+def _draft_steps(analysis: Analysis) -> int | None:
+    """Return the draft passes of a round; None when graphs do not show all of them for sure."""
+    if analysis.rounds.kind == "decode":
+        return 0
+    if analysis.rounds.kind == "none" or any(map(hides_work, analysis.per_gpu)):
+        return None
+    replays = dict(analysis.rounds.replays_per_round)
+    passes = {kind: _passes(analysis.rounds.graphs, kind) for kind in _DRAFTS}
+    steps = [replays.get(kind, 0) * (passes[kind] or 0) for kind in _DRAFTS]
+    if not all(steps) or not all(step.is_integer() for step in steps):
+        return None
+    return int(sum(steps))
+
+
+def _passes(graphs: Iterable[GraphFamily], kind: str) -> int | None:
+    """Return the passes in a replay of a kind; None when graphs differ or are not sure."""
+    families = [family for family in graphs if family.kind == kind]
+    passes = {family.passes for family in families if family.confidence == "high"}
+    sure = all(family.confidence == "high" for family in families)
+    return passes.pop() if sure and len(passes) == 1 else None

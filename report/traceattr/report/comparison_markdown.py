@@ -1,0 +1,42 @@
+"""How a comparison with the roofline is shown in Markdown."""
+
+from collections.abc import Iterator
+
+from traceattr.report.comparison import Comparison
+from traceattr.report.comparison_text import (
+    METHOD,
+    TITLES,
+    Row,
+    comparison_headline,
+    comparison_notes,
+    comparison_rows,
+    comparison_title,
+    inputs_sentence,
+    round_row,
+)
+from traceattr.report.escape import markdown_sentence, markdown_text
+from traceattr.report.markdown_blocks import details, markdown_table
+
+
+def comparison_summary(comparison: Comparison | None) -> Iterator[str]:
+    """Yield the one sentence; nothing when no model was given."""
+    if comparison is not None:
+        yield f"**Roofline:** {markdown_text(comparison_headline(comparison))}\n"
+
+
+def comparison_details(comparison: Comparison | None) -> Iterator[str]:
+    """Yield the table with what is below it, folded."""
+    if comparison is None:
+        return
+    rows = [*comparison_rows(comparison), round_row(comparison)]
+    table = markdown_table(TITLES, "l" + "r" * (len(TITLES) - 1), map(_cells, rows))
+    notes = [*comparison_notes(comparison), *(f"{one.text}." for one in comparison.notices)]
+    items = "".join(f"- {markdown_sentence(note)}\n" for note in notes)
+    method = f"{markdown_text(METHOD)} Inputs: {markdown_text(inputs_sentence(comparison))}.\n"
+    parts = [table, *([items] if items else []), method]
+    yield from details(markdown_text(comparison_title(comparison)), parts)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    name, *cells = map(markdown_text, row.cells)
+    return (name, *cells) if row.depth else (f"**{name}**", *cells)
