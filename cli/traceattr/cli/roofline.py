@@ -26,6 +26,7 @@ from traceattr.cli.roofline_options import (
     WeightsOption,
     with_files,
 )
+from traceattr.errors import OptionError
 from traceattr.report.render import ReportFormat
 
 
@@ -56,6 +57,20 @@ def roofline(
         str | None,
         typer.Option(metavar="CATEGORY", help="Print where the figures of a category come from."),
     ] = None,
+    what_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE,...",
+            help="Compare with these inputs changed; repeat it for more alternatives.",
+        ),
+    ] = None,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE,VALUE,...",
+            help="Compare with each value of an input; twice for a grid.",
+        ),
+    ] = None,
     list_known: Annotated[bool, typer.Option("--list", help="List known models and GPUs.")] = False,
     format_: Annotated[ReportFormat, typer.Option("--format", help="What to print.")] = (
         ReportFormat.TERMINAL
@@ -67,13 +82,19 @@ def roofline(
 
     Example: traceattr roofline --model Qwen3.6-27B --gpu RTX_A6000 --tp 2 --batch 1 --context 500
     --draft-steps 3
+
+    Example: traceattr roofline ... --what-if gpu=H100_SXM --what-if weights=fp8,batch=8
     """
     from traceattr.report.roofline_render import render_explanation, render_known, render_roofline
     from traceattr.roofline.deployment import deployment_from_flags
     from traceattr.roofline.hardware import load_gpus
     from traceattr.roofline.roofline import build_roofline
+    from traceattr.roofline.what_if import build_what_if, read_changes
 
     check_output(output, force=force, inputs=(deployment, server_args, gpu_file))
+    changes = read_changes(what_if or (), sweep or ())
+    if changes and explain is not None:
+        raise OptionError("--explain does not go with --what-if or --sweep; explain one at a time")
     gpus = load_gpus(gpu_file)
     if list_known:
         from traceattr.roofline.model import catalogue
@@ -99,6 +120,11 @@ def roofline(
     answer = build_roofline(known, gpus, version=version("traceattr"), prefill_tokens=prefill)
     if explain is not None:
         text = render_explanation(answer, explain, format_, width=width(output))
+    elif changes:
+        from traceattr.report.what_if_render import render_what_if
+
+        alternatives = build_what_if(known, gpus, answer, changes)
+        text = render_what_if(alternatives, format_, width=width(output), color=use_color(output))
     else:
         text = render_roofline(answer, format_, width=width(output), color=use_color(output))
     write_output(text, output)

@@ -33,13 +33,13 @@ COLUMNS = (
 
 def render_json(roofline: Roofline) -> str:
     """Return the roofline as one JSON document; times are integer ns, null is unknown."""
-    return dumped(_document(roofline))
+    return dumped(roofline_document(roofline))
 
 
 def render_json_with(roofline: Roofline, explanations: tuple[Explanation, ...]) -> str:
     """Return the same with the terms of one category."""
     explained = [_explanation(explanation) for explanation in explanations]
-    return dumped(_document(roofline) | {"explain": explained})
+    return dumped(roofline_document(roofline) | {"explain": explained})
 
 
 def render_csv(roofline: Roofline) -> str:
@@ -47,7 +47,8 @@ def render_csv(roofline: Roofline) -> str:
     return written(COLUMNS, (_row(entry) for entry in roofline.prediction.categories))
 
 
-def _document(roofline: Roofline) -> dict[str, Any]:
+def roofline_document(roofline: Roofline) -> dict[str, Any]:
+    """Return the document as a dictionary."""
     prediction = roofline.prediction
     return {
         "format": FORMAT,

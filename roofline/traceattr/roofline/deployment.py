@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -112,6 +112,34 @@ def deployment_from_flags(
         "weights": weights,
     }
     return _deployment(values, "command line", "flag")
+
+
+def deployment_from_texts(values: Mapping[str, str], file: str, source: str) -> Deployment:
+    """Return what pairs of a key and a text say.
+
+    Args:
+        values: Texts by key of `KEYS`.
+        file: What errors call them.
+        source: One of `SOURCES` of the inputs.
+
+    Raises:
+        DeploymentError: When a key or value is unknown.
+    """
+    typed = {key: _typed(key, text) for key, text in values.items()}
+    return _deployment(typed, file, source)
+
+
+def _typed(key: str, text: str) -> int | float | str:
+    """Return the number that a text says where the key wants one, else the text."""
+    wanted: Callable[[str], int | float | str] = str
+    if key in _COUNTS:
+        wanted = int
+    elif key == "accept_length":
+        wanted = float
+    try:
+        return wanted(text)
+    except ValueError:
+        return text
 
 
 def deployment_from_file(path: Path) -> Deployment:

@@ -5,7 +5,7 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-SOURCES: tuple[str, ...] = ("flag", "config", "trace", "server log", "file", "default")
+SOURCES: tuple[str, ...] = ("flag", "config", "trace", "server log", "file", "what-if", "default")
 """Where an input can come from."""
 
 

@@ -20,6 +20,7 @@ from traceattr.roofline.hardware import GpuSpec
 from traceattr.roofline.model import Model
 from traceattr.roofline.setup import Setup
 from traceattr.roofline.small_work import small_terms
+from traceattr.roofline.weight_override import with_vocabulary
 from traceattr.roofline.work import PHASES, Phase, Term
 from traceattr.rules.categories import CATEGORIES, group_of
 
@@ -124,6 +125,8 @@ def forward_terms(model: Model, forward: Forward, setup: Setup) -> Iterator[Term
     """Yield the work of one kind of pass, all its repeats in a round counted."""
     # SGLang runs the first draft layer in every step, however many the checkpoint has.
     layers = model.mtp[:1] if forward.phase == "draft" else model.layers
+    if forward.phase == "draft" and setup.draft_vocab is not None:
+        model = with_vocabulary(model, setup.draft_vocab)
     for term in (
         *linear_terms(layers, model, forward, setup),
         *expert_terms(layers, forward, setup),

@@ -1,7 +1,7 @@
 """From a deployment to its roofline: every input found, defaulted or asked for by name."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from traceattr.errors import DeploymentError
 from traceattr.roofline.architecture import Gdn, Model
@@ -55,8 +55,11 @@ def build_roofline(
     *,
     version: str,
     prefill_tokens: int | None = None,
+    draft_vocab: int | None = None,
 ) -> Roofline:
     """Return the roofline of a decode round, or of a prefill pass over ``prefill_tokens``.
+
+    With ``draft_vocab`` drafts choose from so many tokens only.
 
     Raises:
         DeploymentError: When an input that matters is unknown, or two contradict each other.
@@ -73,7 +76,7 @@ def build_roofline(
     known = merge(deployment, _defaults(deployment, model))
     _check_draft(known, model)
     check_consistency(model, known)
-    setup = _setup(known)
+    setup = replace(_setup(known), draft_vocab=_checked_vocab(draft_vocab, model))
     if prefill_tokens is None:
         prediction = predict_round(model, gpu, setup)
     else:
@@ -134,6 +137,14 @@ def _check_draft(known: Deployment, model: Model) -> None:
     if steps.value == 0 and tokens.value != 1:
         what = f"draft_tokens {tokens.value} ({tokens.source}) without draft_steps"
         raise DeploymentError(f"{what} (expected 1, or --draft-steps)")
+
+
+def _checked_vocab(rows: int | None, model: Model) -> int | None:
+    """Return ``rows``, which must be a part of the model's vocabulary."""
+    if rows is not None and not 1 <= rows <= model.lm_head.rows:
+        what = f"draft_vocab {rows} of a vocabulary of {model.lm_head.rows}"
+        raise DeploymentError(f"{what} (expected 1 to {model.lm_head.rows})")
+    return rows
 
 
 def _setup(known: Deployment) -> Setup:

@@ -19,6 +19,7 @@ class Setup:
         accept_length: Tokens that a request gains per round; None when it is not known.
         kv_format: Number format of the cache.
         state_format: Number format of recurrent states.
+        draft_vocab: Rows of the vocabulary that drafts choose from; None is all of them.
     """
 
     parallel: Parallel
@@ -29,6 +30,7 @@ class Setup:
     accept_length: float | None = None
     kv_format: str = "bf16"
     state_format: str = "fp32"
+    draft_vocab: int | None = None
 
     @property
     def kv_value_bytes(self) -> int:

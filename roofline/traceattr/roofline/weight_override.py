@@ -31,6 +31,12 @@ def with_weights(model: Model, name: str) -> Model:
     )
 
 
+def with_vocabulary(model: Model, rows: int) -> Model:
+    """Return ``model`` with an output projection of ``rows``, as drafts with hot tokens have."""
+    head = replace(model.lm_head, rows=rows)
+    return replace(model, lm_head=_in_format(head, head.number_format))
+
+
 def _reformatted(layer: Layer, name: str, kept: tuple[str, ...]) -> Layer:
     weights = (
         weight if weight.name in kept else _in_format(weight, name) for weight in layer.weights

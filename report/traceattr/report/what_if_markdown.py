@@ -1,0 +1,46 @@
+"""How a prediction and its alternatives look in a pull request."""
+
+from collections.abc import Iterator, Sequence
+
+from traceattr.report.escape import markdown_sentence, markdown_text
+from traceattr.report.markdown_blocks import details, markdown_table
+from traceattr.report.roofline_text import METHOD, gpu_fact, input_facts, roofline_headline
+from traceattr.report.what_if_text import (
+    CHANGE_TITLES,
+    change_cells,
+    change_title,
+    group_cells,
+    group_titles,
+    groups_title,
+    lines,
+    remarks,
+    what_if_headline,
+)
+from traceattr.roofline.what_if import WhatIf
+
+
+def render_markdown(what_if: WhatIf) -> str:
+    """Return the alternatives as Markdown that stands on its own."""
+    return "\n".join(_parts(what_if))
+
+
+def _parts(what_if: WhatIf) -> Iterator[str]:
+    base, shown, titles = what_if.base, lines(what_if), group_titles(what_if)
+    headline = f"{roofline_headline(base)} {what_if_headline(what_if)}"
+    yield f"**{markdown_text(headline)}**\n"
+    yield f"{change_title(what_if)}\n"
+    yield _table(CHANGE_TITLES, [change_cells(line, base) for line in shown])
+    yield f"{groups_title(what_if)}\n"
+    yield _table(titles, [group_cells(line, titles) for line in shown])
+    warnings = [*(notice.text for notice in base.notices), *remarks(what_if)]
+    if warnings:
+        yield "".join(f"- {markdown_sentence(text)}\n" for text in warnings)
+    facts = (*input_facts(base), (base.gpu.name, gpu_fact(base)))
+    rows = [(markdown_text(name), markdown_text(text)) for name, text in facts]
+    yield from details("Inputs", [markdown_table(("input", "value"), "ll", rows)])
+    yield from details("Method", [f"{markdown_text(METHOD)}\n"])
+
+
+def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    aligned = f"l{'r' * (len(titles) - 1)}"
+    return markdown_table(titles, aligned, (tuple(map(markdown_text, row)) for row in rows))
