@@ -159,6 +159,8 @@ def test_what_is_no_sweep_is_refused(sweeps: tuple[str, ...]) -> None:
         ("weights=int3", DeploymentError, "unknown number format 'int3' (expected one of fp32"),
         ("draft_vocab=all", DeploymentError, "field 'draft_vocab' is 'all'"),
         ("draft_vocab=0", DeploymentError, "expected 1 to 248320"),
+        ("draft_steps=0,draft_vocab=9", DeploymentError, "draft_vocab 9 without draft_steps"),
+        ("accept_length=nan", DeploymentError, "field 'accept_length' is nan"),
     ],
 )
 def test_a_value_that_makes_no_sense_names_its_alternative(
@@ -168,4 +170,5 @@ def test_a_value_that_makes_no_sense_names_its_alternative(
         what_if(text)
 
     assert str(caught.value).startswith(f"--what-if {text}: ")
+    assert str(caught.value).count("--what-if") == 1
     assert message in str(caught.value)

@@ -76,7 +76,10 @@ def build_roofline(
     known = merge(deployment, _defaults(deployment, model))
     _check_draft(known, model)
     check_consistency(model, known)
-    setup = replace(_setup(known), draft_vocab=_checked_vocab(draft_vocab, model))
+    setup = _setup(known)
+    if draft_vocab is not None:
+        _check_vocab(draft_vocab, model, setup)
+        setup = replace(setup, draft_vocab=draft_vocab)
     if prefill_tokens is None:
         prediction = predict_round(model, gpu, setup)
     else:
@@ -139,12 +142,13 @@ def _check_draft(known: Deployment, model: Model) -> None:
         raise DeploymentError(f"{what} (expected 1, or --draft-steps)")
 
 
-def _checked_vocab(rows: int | None, model: Model) -> int | None:
-    """Return ``rows``, which must be a part of the model's vocabulary."""
-    if rows is not None and not 1 <= rows <= model.lm_head.rows:
+def _check_vocab(rows: int, model: Model, setup: Setup) -> None:
+    """Raise when no draft can choose from so many tokens."""
+    if setup.draft_steps == 0:
+        raise DeploymentError(f"draft_vocab {rows} without draft_steps (expected --draft-steps)")
+    if not 1 <= rows <= model.lm_head.rows:
         what = f"draft_vocab {rows} of a vocabulary of {model.lm_head.rows}"
         raise DeploymentError(f"{what} (expected 1 to {model.lm_head.rows})")
-    return rows
 
 
 def _setup(known: Deployment) -> Setup:

@@ -114,20 +114,20 @@ def build_what_if(
 def _changed(
     deployment: Deployment, gpus: Sequence[GpuSpec], base: Roofline, change: Change
 ) -> Roofline:
+    asked = f"{change.option} {change.name.replace(', ', ',')}"
+    values = dict(change.values)
+    draft_vocab = _draft_vocab(values.pop(DRAFT_VOCAB, None), asked)
+    changed = deployment_from_texts(values, asked, "what-if")
     try:
-        values = dict(change.values)
-        draft_vocab = _draft_vocab(values.pop(DRAFT_VOCAB, None))
-        changed = deployment_from_texts(values, "value", "what-if")
-        kept = _kept(deployment, changed, base)
         return build_roofline(
-            merge(changed, kept),
+            merge(changed, _kept(deployment, changed, base)),
             gpus,
             version=base.version,
             prefill_tokens=base.prefill_tokens,
             draft_vocab=draft_vocab,
         )
     except TraceattrError as error:
-        raise type(error)(f"{change.option} {change.name.replace(', ', ',')}: {error}") from error
+        raise type(error)(f"{asked}: {error}") from error
 
 
 def _kept(deployment: Deployment, changed: Deployment, base: Roofline) -> Deployment:
@@ -143,11 +143,12 @@ def _kept(deployment: Deployment, changed: Deployment, base: Roofline) -> Deploy
     return Deployment(**values)
 
 
-def _draft_vocab(text: str | None) -> int | None:
+def _draft_vocab(text: str | None, asked: str) -> int | None:
     if text is None:
         return None
     if not text.isdecimal():
-        raise DeploymentError(f"field '{DRAFT_VOCAB}' is {text!r} (expected a number of tokens)")
+        what = f"field '{DRAFT_VOCAB}' is {text!r}"
+        raise DeploymentError(f"{asked}: {what} (expected a number of tokens)")
     return int(text)
 
 
