@@ -1,14 +1,23 @@
 """What a round takes in a trace beside what the hardware allows, as a person asks for it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.loading import PID
+from tests.round_analyses import speculative
+from traceattr.attribution.collectives import RankGroup
 from traceattr.cli import app
+from traceattr.errors import DeploymentError
+from traceattr.report.comparison_inputs import deployment_from_trace, with_trace
+from traceattr.roofline.deployment import Deployment
+from traceattr.roofline.inputs import Input
 from traces.description import Simulation
+from traces.export_writer import ExportWriter
 from traces.simulate import simulate
 from traces.workload_file import QWEN36_27B_A6000, load_workload
 
@@ -253,10 +262,33 @@ def test_where_graphs_hide_their_kernels_only_rounds_are_compared(hidden: Path) 
 
 
 def test_draft_passes_that_graphs_hide_are_asked_for(hidden: Path) -> None:
-    inputs = run(*KNOWN, trace=hidden)
+    result = run(*SERVED, trace=hidden)
 
-    assert inputs.exit_code == 2
-    assert "not known: draft_steps" in inputs.stderr
+    assert result.exit_code == 2
+    assert result.stderr.endswith("error: not known: draft_steps (give --draft-steps)\n")
+
+
+def test_ranks_of_a_gpu_that_communicates_alone_are_asked_for() -> None:
+    made = replace(speculative(), ranks=(RankGroup((0,)),))
+    (time,) = made.per_gpu
+    silent = replace(time, categories=tuple(e for e in time.categories if e.category != "comm"))
+
+    assert deployment_from_trace(made, ()).tp is None
+    assert deployment_from_trace(replace(made, per_gpu=(silent,)), ()).tp == Input(1, "trace")
+    with pytest.raises(DeploymentError, match=r"^not known: model, gpu, tp, batch, context, draft"):
+        with_trace(Deployment(), deployment_from_trace(made, ()), made)
+
+
+def test_without_rounds_nothing_is_compared(tmp_path: Path) -> None:
+    with ExportWriter(tmp_path / "trace.sqlite") as export:
+        export.kernel("f", 1, 2, pid=PID)
+
+    flags = ("--gpu", "RTX_A6000", "--tp", "1")
+    found = roofline(*SERVED, *flags, trace=tmp_path / "trace.sqlite")
+
+    assert found["headline"] == "Not compared with the roofline: the trace shows no rounds."
+    assert found["reason"] == "the trace shows no rounds"
+    assert {entry["measured_ns"] for entry in found["categories"]} == {None}
 
 
 def test_without_a_model_there_is_no_section() -> None:

@@ -115,12 +115,16 @@ def _compared(
     if said == Deployment() and gpu_file is None:
         return None
     from traceattr.report.comparison import compare
-    from traceattr.report.comparison_inputs import contradictions, deployment_from_trace
-    from traceattr.roofline.deployment import merge
+    from traceattr.report.comparison_inputs import (
+        contradictions,
+        deployment_from_trace,
+        with_trace,
+    )
     from traceattr.roofline.hardware import load_gpus
     from traceattr.roofline.roofline import build_roofline
 
     gpus = load_gpus(gpu_file)
     shown = deployment_from_trace(analysis, gpus)
-    roofline = build_roofline(merge(said, shown), gpus, version=version("traceattr"))
+    known = with_trace(said, shown, analysis)
+    roofline = build_roofline(known, gpus, version=version("traceattr"))
     return compare(analysis, roofline, contradictions(said, shown, gpus))

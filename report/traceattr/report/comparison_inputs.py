@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator
 
 from traceattr.attribution.analysis import Analysis, GraphFamily
-from traceattr.errors import HardwareError
+from traceattr.errors import DeploymentError, HardwareError
 from traceattr.report.grouped import hides_work
-from traceattr.roofline.deployment import Deployment
+from traceattr.roofline.deployment import KEYS, Deployment, merge
 from traceattr.roofline.hardware import GpuSpec, find_gpu
 from traceattr.roofline.inputs import Input
 from traceattr.roofline.notices import Notice
+from traceattr.roofline.roofline import NEEDED
 
 TRACE = "trace"
 
@@ -23,6 +24,27 @@ def deployment_from_trace(analysis: Analysis, gpus: Iterable[GpuSpec]) -> Deploy
         tp=None if tp is None else Input(tp, TRACE),
         draft_steps=None if steps is None else Input(steps, TRACE),
     )
+
+
+def with_trace(said: Deployment, shown: Deployment, analysis: Analysis) -> Deployment:
+    """Return what was said, completed by what the trace shows.
+
+    Raises:
+        DeploymentError: When a default would have to stand in for what the trace has but does not
+            show for sure.
+    """
+    known = merge(said, shown)
+    unsure = {
+        "tp": known.tp is None,
+        "draft_steps": known.draft_steps is None and analysis.rounds.kind == "speculative",
+    }
+    missing = [key for key, is_missing in unsure.items() if is_missing]
+    missing += [key for key in NEEDED if getattr(known, key) is None]
+    if missing:
+        asked = [key for key in KEYS if key in missing]
+        flags = ", ".join(f"--{key.replace('_', '-')}" for key in asked)
+        raise DeploymentError(f"not known: {', '.join(asked)} (give {flags})")
+    return known
 
 
 def contradictions(
@@ -60,9 +82,13 @@ def _gpu(analysis: Analysis, gpus: tuple[GpuSpec, ...]) -> str | None:
 
 
 def _ranks(analysis: Analysis) -> int | None:
-    """Return the size of every tensor-parallel group; None when they differ."""
+    """Return the size of every tensor-parallel group; None when they differ or lack ranks."""
     sizes = {len(group.gpus) for group in analysis.ranks}
-    return sizes.pop() if len(sizes) == 1 else None
+    if len(sizes) != 1 or any(notice.code == "missing-ranks" for notice in analysis.warnings):
+        return None
+    [size] = sizes
+    talks = any(e.category == "comm" for time in analysis.per_gpu for e in time.categories)
+    return None if size == 1 and (talks or any(map(hides_work, analysis.per_gpu))) else size
 
 
 def _draft_steps(analysis: Analysis) -> int | None:

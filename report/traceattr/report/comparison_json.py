@@ -40,33 +40,29 @@ def comparison_entry(comparison: Comparison) -> Json:
     }
 
 
-def group_bounds(comparison: Comparison | None, group: str, measured: Spread | None) -> Json:
+def group_bounds(comparison: Comparison, group: str, measured: Spread | None) -> Json:
     """Return the prediction of a group beside its time in a round on one GPU."""
-    entries = [entry for entry in _entries(comparison) if entry.group == group]
+    entries = [entry for entry in comparison.categories if entry.group == group]
     return _bounds(comparison, entries, measured.mean if measured else None)
 
 
 def category_bounds(
-    comparison: Comparison | None, key: tuple[str, Phase | None], measured: Rounds
+    comparison: Comparison, key: tuple[str, Phase | None], measured: Rounds
 ) -> Json:
     """Return the same of a category in a phase; eager work counts with the target, as above."""
     category, phase = key
-    entries = [e for e in _entries(comparison) if (e.category, e.phase) == key]
+    entries = [e for e in comparison.categories if (e.category, e.phase) == key]
     phases: tuple[Phase, ...] = ("target", "other") if phase == "target" else ()
     spreads = [measured.get((category, one)) for one in phases] or [measured.get(key)]
     known = [spread.mean for spread in spreads if spread is not None]
     return _bounds(comparison, entries, sum(known) if known else None)
 
 
-def _entries(comparison: Comparison | None) -> tuple[ComparedCategory, ...]:
-    return comparison.categories if comparison else ()
-
-
 def _bounds(
-    comparison: Comparison | None, entries: Sequence[ComparedCategory], measured_ns: int | None
+    comparison: Comparison, entries: Sequence[ComparedCategory], measured_ns: int | None
 ) -> Json:
     known = [entry.prediction for entry in entries if entry.prediction is not None]
-    if comparison is None or not known:
+    if not known:
         return dict.fromkeys(BOUND_KEYS)
     figures = Figures(
         None if comparison.reason else measured_ns,

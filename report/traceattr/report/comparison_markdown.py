@@ -18,16 +18,13 @@ from traceattr.report.escape import markdown_sentence, markdown_text
 from traceattr.report.markdown_blocks import details, markdown_table
 
 
-def comparison_summary(comparison: Comparison | None) -> Iterator[str]:
-    """Yield the one sentence; nothing when no model was given."""
-    if comparison is not None:
-        yield f"**Roofline:** {markdown_text(comparison_headline(comparison))}\n"
+def comparison_summary(comparison: Comparison) -> str:
+    """Return the one sentence."""
+    return f"**Roofline:** {markdown_text(comparison_headline(comparison))}\n"
 
 
-def comparison_details(comparison: Comparison | None) -> Iterator[str]:
+def comparison_details(comparison: Comparison) -> Iterator[str]:
     """Yield the table with what is below it, folded."""
-    if comparison is None:
-        return
     rows = [*comparison_rows(comparison), round_row(comparison)]
     table = markdown_table(TITLES, "l" + "r" * (len(TITLES) - 1), map(_cells, rows))
     notes = [*comparison_notes(comparison), *(f"{one.text}." for one in comparison.notices)]

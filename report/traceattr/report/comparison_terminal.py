@@ -22,10 +22,8 @@ from traceattr.report.console import GUTTER, add_column, heading, ruled_table, u
 from traceattr.report.escape import visible
 
 
-def comparison_section(comparison: Comparison | None, width: int) -> Iterator[RenderableType]:
-    """Yield the roofline beside what was measured; nothing when no model was given."""
-    if comparison is None:
-        return
+def comparison_section(comparison: Comparison, width: int) -> Iterator[RenderableType]:
+    """Yield the roofline beside what was measured."""
     yield heading(comparison_title(comparison))
     yield Text(visible(comparison_headline(comparison)), style="bold")
     yield _table(comparison, width)

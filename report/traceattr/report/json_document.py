@@ -2,9 +2,9 @@
 
 import json
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from traceattr.attribution.analysis import (
     Analysis,
@@ -12,20 +12,22 @@ from traceattr.attribution.analysis import (
     GpuTime,
     KernelTime,
     Notice,
+    Phase,
     RoundsSummary,
     Spread,
 )
 from traceattr.attribution.gap_figures import GpuGaps
 from traceattr.attribution.groups import group_of
 from traceattr.attribution.layers import Layers
-from traceattr.report.comparison import Comparison
-from traceattr.report.comparison_json import category_bounds, comparison_entry, group_bounds
 from traceattr.report.grouped import groups_of, hides_work
 from traceattr.report.headline import headline
 from traceattr.report.json_gaps import gap_entries
 from traceattr.report.json_ranks import NO_SPREAD, communication_entry, rank_group_entry
 from traceattr.report.unclassified import unclassified_kernels
 from traceattr.rules.categories import GRAPH
+
+if TYPE_CHECKING:  # it takes a while to import, and few reports need it
+    from traceattr.report.comparison import Comparison
 
 FORMAT = 1
 """Format number of the document.
@@ -47,8 +49,11 @@ GRAPH_KINDS = ("draft", "verify", "draft_extend", "decode")
 
 Json = dict[str, Any]
 
+NO_BOUNDS: Json = dict.fromkeys(("bound_ns", "expected_ns", "bound_ratio"))
+"""What a group or category says of its prediction when there is none."""
 
-def render_json(analysis: Analysis, comparison: Comparison | None = None) -> str:
+
+def render_json(analysis: Analysis, comparison: "Comparison | None" = None) -> str:
     """Return the document, ASCII only, ending in a line break."""
     return dumped(document(analysis, comparison))
 
@@ -63,7 +68,7 @@ def _integer(number: SupportsIndex) -> int:
     return operator.index(number)
 
 
-def document(analysis: Analysis, comparison: Comparison | None = None) -> Json:
+def document(analysis: Analysis, comparison: "Comparison | None" = None) -> Json:
     """Return the document as plain lists and dicts."""
     return {
         "format": FORMAT,
@@ -76,7 +81,7 @@ def document(analysis: Analysis, comparison: Comparison | None = None) -> Json:
         "rounds": _rounds(analysis.rounds),
         "per_gpu": [_gpu(time, analysis, comparison) for time in analysis.per_gpu],
         "rank_groups": [rank_group_entry(group) for group in analysis.ranks],
-        "roofline": comparison_entry(comparison) if comparison else None,
+        "roofline": _roofline(comparison),
         "kernel_names": len(analysis.kernels),
         "kernels": kernel_entries(analysis.kernels[:MOST_KERNELS]),
         "unclassified": _unclassified(unclassified_kernels(analysis)),
@@ -89,7 +94,7 @@ def kernel_entries(kernels: Iterable[KernelTime]) -> list[Json]:
     return [asdict(kernel) for kernel in kernels]
 
 
-def _warnings(analysis: Analysis, comparison: Comparison | None) -> Iterator[Notice]:
+def _warnings(analysis: Analysis, comparison: "Comparison | None") -> Iterator[Notice]:
     """Yield the notices of the analysis, and why other parts of the document are null."""
     yield from analysis.warnings
     given = {notice.code for notice in analysis.warnings}
@@ -128,7 +133,7 @@ def _spread(spread: Spread | None) -> Json:
     return asdict(spread) if spread else NO_SPREAD
 
 
-def _gpu(time: GpuTime, analysis: Analysis, comparison: Comparison | None) -> Json:
+def _gpu(time: GpuTime, analysis: Analysis, comparison: "Comparison | None") -> Json:
     gaps: GpuGaps | None = next((one for one in analysis.gaps if one.gpu == time.gpu), None)
     layers: Layers | None = next((one for one in analysis.layers if one.gpu == time.gpu), None)
     return {
@@ -154,7 +159,7 @@ def _layers(layers: Layers) -> Json:
     return {**entry, **{cost: entry[cost] or NO_SPREAD for cost in costs}}
 
 
-def _categories(time: GpuTime, comparison: Comparison | None) -> Iterator[Json]:
+def _categories(time: GpuTime, comparison: "Comparison | None") -> Iterator[Json]:
     """Yield one entry per category and phase; their times add up to busy time."""
     per_round = {(entry.category, entry.phase): entry.spread for entry in time.category_rounds}
     for category, phase in dict.fromkeys((e.category, e.phase) for e in time.categories):
@@ -165,7 +170,7 @@ def _categories(time: GpuTime, comparison: Comparison | None) -> Iterator[Json]:
             "phase": phase,
             **_sums(members),
             "per_round_ns": _spread(per_round.get((category, phase))),
-            **category_bounds(comparison, (category, phase), per_round),
+            **_category_bounds(comparison, (category, phase), per_round),
             "subcategories": [_subcategory(entry) for entry in members if entry.subcategory],
         }
 
@@ -193,7 +198,7 @@ def _sums(entries: list[CategoryTime]) -> Json:
     }
 
 
-def _groups(time: GpuTime, comparison: Comparison | None) -> Iterator[Json]:
+def _groups(time: GpuTime, comparison: "Comparison | None") -> Iterator[Json]:
     per_round = {entry.group: entry.spread for entry in time.per_round}
     for group in groups_of(time):
         known = group.exclusive_ns is not None and time.wall_ns > 0
@@ -205,8 +210,36 @@ def _groups(time: GpuTime, comparison: Comparison | None) -> Iterator[Json]:
             "sum_ns": group.sum_ns,
             "operations": group.operations,
             "per_round_ns": _spread(per_round.get(group.name)),
-            **group_bounds(comparison, group.name, per_round.get(group.name)),
+            **_group_bounds(comparison, group.name, per_round.get(group.name)),
         }
+
+
+def _roofline(comparison: "Comparison | None") -> Json | None:
+    if comparison is None:
+        return None
+    from traceattr.report.comparison_json import comparison_entry
+
+    return comparison_entry(comparison)
+
+
+def _category_bounds(
+    comparison: "Comparison | None",
+    key: tuple[str, Phase | None],
+    per_round: Mapping[tuple[str, Phase | None], Spread | None],
+) -> Json:
+    if comparison is None:
+        return NO_BOUNDS
+    from traceattr.report.comparison_json import category_bounds
+
+    return category_bounds(comparison, key, per_round)
+
+
+def _group_bounds(comparison: "Comparison | None", group: str, spread: Spread | None) -> Json:
+    if comparison is None:
+        return NO_BOUNDS
+    from traceattr.report.comparison_json import group_bounds
+
+    return group_bounds(comparison, group, spread)
 
 
 def _unclassified(kernels: tuple[KernelTime, ...]) -> Json:

@@ -1,11 +1,10 @@
 """How a report looks in a pull request: GitHub's Markdown that stands on its own."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from traceattr.attribution.analysis import Analysis, KernelTime
 from traceattr.report.breakdown import Line, group_lines, has_rounds, total_lines, window_line
-from traceattr.report.comparison import Comparison
-from traceattr.report.comparison_markdown import comparison_details, comparison_summary
 from traceattr.report.escape import (
     markdown_code_cell,
     markdown_sentence,
@@ -29,6 +28,9 @@ from traceattr.report.markdown_rounds import graphs_section, rounds_section
 from traceattr.report.names import cut, label_names
 from traceattr.report.provenance import diagnostic_text, provenance, provenance_line
 from traceattr.report.unclassified import unclassified_kernels, unclassified_sentence
+
+if TYPE_CHECKING:  # it takes a while to import, and few reports need it
+    from traceattr.report.comparison import Comparison
 
 __all__ = ["kernel_table_with_rules", "markdown_table", "render_markdown"]
 
@@ -59,10 +61,10 @@ _METHOD = (
 )
 
 
-def render_markdown(analysis: Analysis, comparison: Comparison | None = None) -> str:
+def render_markdown(analysis: Analysis, comparison: "Comparison | None" = None) -> str:
     """Return the report, shorter than `MOST_CHARACTERS`; what is left out is said."""
     above = "\n".join(_above_the_fold(analysis, comparison))
-    method = "\n".join((*comparison_details(comparison), *_last_details(analysis)))
+    method = "\n".join((*_roofline_details(comparison), *_last_details(analysis)))
     room = MOST_CHARACTERS - len(above) - len(method) - len("\n\n")
     kernels = _fitting_kernels(analysis, room)
     return "\n".join(part for part in (above, kernels, method) if part)
@@ -93,14 +95,14 @@ def _named_table(
     return markdown_table(titles, aligned, cells)
 
 
-def _above_the_fold(analysis: Analysis, comparison: Comparison | None) -> Iterator[str]:
+def _above_the_fold(analysis: Analysis, comparison: "Comparison | None") -> Iterator[str]:
     figures = "\n".join(_figures(analysis, comparison))
     yield figures
     yield from _notices(analysis, MOST_LINES - figures.count("\n") - _LINES_BELOW)
     yield f"<sub>{markdown_text(provenance_line(analysis))}</sub>\n"
 
 
-def _figures(analysis: Analysis, comparison: Comparison | None) -> Iterator[str]:
+def _figures(analysis: Analysis, comparison: "Comparison | None") -> Iterator[str]:
     yield f"**{headline(analysis)}**\n"
     if (simulated := simulated_sentence(analysis)) is not None:
         yield f"> **{markdown_text(simulated)}**\n"
@@ -110,7 +112,7 @@ def _figures(analysis: Analysis, comparison: Comparison | None) -> Iterator[str]
         columns = layouts(analysis)[0]
         yield _breakdown([*lines, *total_lines(analysis)], columns)
         yield f"{legend(analysis, columns)}\n"
-    yield from comparison_summary(comparison)
+    yield from _roofline_summary(comparison)
     yield from gaps_section(analysis)
     yield from rounds_section(analysis)
     yield from ranks_section(analysis)
@@ -119,6 +121,20 @@ def _figures(analysis: Analysis, comparison: Comparison | None) -> Iterator[str]
     unclassified = unclassified_kernels(analysis)
     if unclassified:
         yield kernel_table(unclassified[:MOST_UNCLASSIFIED])
+
+
+def _roofline_summary(comparison: "Comparison | None") -> Iterator[str]:
+    if comparison is not None:
+        from traceattr.report.comparison_markdown import comparison_summary
+
+        yield comparison_summary(comparison)
+
+
+def _roofline_details(comparison: "Comparison | None") -> Iterator[str]:
+    if comparison is not None:
+        from traceattr.report.comparison_markdown import comparison_details
+
+        yield from comparison_details(comparison)
 
 
 def _breakdown(lines: Iterable[Line], columns: Columns) -> str:

@@ -1,13 +1,12 @@
 """How a report looks in a terminal: its sections, from the one number to the provenance."""
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from traceattr.attribution.analysis import Analysis
-from traceattr.report.comparison import Comparison
-from traceattr.report.comparison_terminal import comparison_section
 from traceattr.report.console import bullet_section, fact_grid, heading, printed
 from traceattr.report.escape import visible
 from traceattr.report.figures import count
@@ -21,6 +20,9 @@ from traceattr.report.terminal_ranks import layers_section, ranks_section
 from traceattr.report.terminal_rounds import rounds_section
 from traceattr.report.unclassified import unclassified_kernels, unclassified_sentence
 
+if TYPE_CHECKING:  # it takes a while to import, and few reports need it
+    from traceattr.report.comparison import Comparison
+
 MOST_KERNELS = 10
 MOST_UNCLASSIFIED = 5
 
@@ -31,7 +33,7 @@ Section = Callable[[Analysis, int], Iterator[RenderableType]]
 
 
 def render_terminal(
-    analysis: Analysis, *, width: int, color: bool, comparison: Comparison | None = None
+    analysis: Analysis, *, width: int, color: bool, comparison: "Comparison | None" = None
 ) -> str:
     """Return the report as text of at most ``width`` columns."""
     width = max(width, _NARROWEST)
@@ -39,11 +41,13 @@ def render_terminal(
 
 
 def _parts(
-    analysis: Analysis, width: int, comparison: Comparison | None
+    analysis: Analysis, width: int, comparison: "Comparison | None"
 ) -> Iterator[RenderableType]:
     for section in SECTIONS:
         yield from section(analysis, width)
-        if section is breakdown_section:
+        if section is breakdown_section and comparison is not None:
+            from traceattr.report.comparison_terminal import comparison_section
+
             yield from comparison_section(comparison, width)
 
 
