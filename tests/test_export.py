@@ -67,7 +67,7 @@ def kernel_rows(path: Path) -> list[tuple[int, int]]:
 def zipped() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("a.sqlite", b"x")
+        archive.writestr(zipfile.ZipInfo("a.sqlite"), b"x")
     return buffer.getvalue()
 
 
@@ -216,12 +216,12 @@ NSYS_REP = b"NVIDIA Tegra Profiler Report\x00\x01\x02" + bytes(1000)
         ),
         (
             "a.sqlite.gz",
-            gzip.compress(b"x"),
+            gzip.compress(b"x", mtime=0),
             "compressed with gzip; run: gzip -dc DIR/a.sqlite.gz > DIR/a.sqlite",
         ),
         (
             "a.sqlite",
-            gzip.compress(b"x"),
+            gzip.compress(b"x", mtime=0),
             "compressed with gzip; run: gzip -dc DIR/a.sqlite > DIR/a.sqlite.unpacked",
         ),
         (
