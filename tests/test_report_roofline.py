@@ -13,9 +13,11 @@ from tests.round_analyses import speculative
 from traceattr.attribution.collectives import RankGroup
 from traceattr.cli import app
 from traceattr.errors import DeploymentError
+from traceattr.report.comparison import Figures
 from traceattr.report.comparison_inputs import deployment_from_trace, with_trace
 from traceattr.roofline.deployment import Deployment
 from traceattr.roofline.inputs import Input
+from traces.cases import CASES
 from traces.description import Simulation
 from traces.export_writer import ExportWriter
 from traces.simulate import simulate
@@ -195,6 +197,33 @@ def test_a_difference_inside_the_error_of_the_model_says_nothing() -> None:
     assert "(-0.106)" in section(*KNOWN)
 
 
+@pytest.mark.parametrize(
+    ("measured_ns", "verdict"),
+    [
+        (None, "unknown"),
+        (0, "not seen"),
+        (499, "below bound"),
+        (500, "faster"),
+        (850, "faster"),
+        (851, "within error"),
+        (1_149, "within error"),
+        (1_150, "slower"),
+    ],
+)
+def test_a_time_is_judged_by_bound_and_expected(measured_ns: int | None, verdict: str) -> None:
+    assert Figures(measured_ns, 500, 1_000).verdict == verdict
+
+
+def test_without_a_prediction_nothing_is_judged() -> None:
+    figures = Figures(7, None, None)
+
+    assert (figures.verdict, figures.excess_ns, figures.bound_ratio) == (
+        "not predicted",
+        None,
+        None,
+    )
+
+
 def test_a_category_below_its_bound_is_not_judged() -> None:
     arguments = (*SERVED, "--draft-steps", "5", "--weights", "fp8")
     found = roofline(*arguments)
@@ -205,6 +234,7 @@ def test_a_category_below_its_bound_is_not_judged() -> None:
     assert found["headline"].endswith("(wrong model, number format, batch or rule).")
     text = section(*arguments)
     assert "weight streaming" not in text
+    assert "Left to win" not in text
     assert "weight_gemm (draft) takes 7.342 ms, less than its bound of 11.387 ms" in text
 
 
@@ -289,6 +319,17 @@ def test_without_rounds_nothing_is_compared(tmp_path: Path) -> None:
     assert found["headline"] == "Not compared with the roofline: the trace shows no rounds."
     assert found["reason"] == "the trace shows no rounds"
     assert {entry["measured_ns"] for entry in found["categories"]} == {None}
+
+
+def test_several_batch_sizes_are_said(tmp_path: Path) -> None:
+    two_sizes = replace(CASES["two-batch-sizes"], rounds=4)
+    simulate(two_sizes, tmp_path / "trace.sqlite")
+
+    found = roofline(*SERVED, trace=tmp_path / "trace.sqlite")
+
+    [notice] = [one for one in found["warnings"] if one["code"] == "several-graphs"]
+    assert notice["text"].endswith("the prediction is of batch 1 alone")
+    assert "several-graphs" not in [one["code"] for one in roofline(*SERVED)["warnings"]]
 
 
 def test_without_a_model_there_is_no_section() -> None:

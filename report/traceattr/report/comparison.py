@@ -31,6 +31,7 @@ HOST = "host"
 OTHER = "other"
 PHASE_ORDER = ("target", "draft", "prefill", OTHER, HOST)
 _ORDER = (*CATEGORIES, IN_GRAPH_GAPS, HOST_GAPS)
+_TARGETS = ("verify", "decode")
 _NS = 1_000_000_000
 
 
@@ -163,6 +164,11 @@ class Comparison:
         return tuple(e for e in self.categories if e.figures.verdict == "below bound")
 
     @property
+    def can_be_judged(self) -> bool:
+        """Whether nothing is faster than the hardware allows."""
+        return not self.suspects and self.round.verdict != "below bound"
+
+    @property
     def to_win(self) -> tuple[ComparedCategory, ...]:
         """Categories that are slower than expected by more than its error, most time first."""
         slower = [entry for entry in self.categories if entry.figures.verdict == "slower"]
@@ -192,14 +198,6 @@ def compare(
     }
     measured = {} if reason else _measured(analysis, predicted.keys())
     keys = sorted(predicted.keys() | measured.keys(), key=_position)
-    gpus = {(gpu.sm_count, gpu.memory_bandwidth_bytes_per_s) for gpu in analysis.gpus}
-    differing = {
-        text: Notice("gpu-differs", text)
-        for sms, rate in gpus
-        for text in check_against_trace(
-            roofline.gpu, sm_count=sms, memory_bandwidth_bytes_per_s=rate
-        )
-    }
     return Comparison(
         roofline=roofline,
         categories=tuple(
@@ -210,8 +208,37 @@ def compare(
         gpus=len(analysis.per_gpu),
         wait_ns=_wait_ns(analysis),
         reason=reason,
-        notices=(*contradictions, *differing.values(), *roofline.notices),
+        notices=(
+            *contradictions,
+            *_about_gpus(analysis, roofline),
+            *_about_batch_sizes(analysis, roofline),
+            *roofline.notices,
+        ),
     )
+
+
+def _about_gpus(analysis: Analysis, roofline: Roofline) -> Iterator[Notice]:
+    """Yield a notice for each number of the trace's GPUs that the table has otherwise."""
+    for sms, rate in dict.fromkeys(
+        (gpu.sm_count, gpu.memory_bandwidth_bytes_per_s) for gpu in analysis.gpus
+    ):
+        for text in check_against_trace(
+            roofline.gpu, sm_count=sms, memory_bandwidth_bytes_per_s=rate
+        ):
+            yield Notice("gpu-differs", text)
+
+
+def _about_batch_sizes(analysis: Analysis, roofline: Roofline) -> Iterator[Notice]:
+    """Yield a notice where rounds replay several graphs of the target: one for each batch size."""
+    first = min((family.gpu for family in analysis.rounds.graphs), default=None)
+    for family in analysis.rounds.graphs:
+        if family.gpu == first and family.kind in _TARGETS and len(family.graph_ids) > 1:
+            ids = ", ".join(map(str, family.graph_ids))
+            yield Notice(
+                "several-graphs",
+                f"the target has several graphs ({ids}), as for several batch sizes; the prediction"
+                f" is of batch {roofline.setup.batch} alone",
+            )
 
 
 def _why_unknown(analysis: Analysis) -> str | None:

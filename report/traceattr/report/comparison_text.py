@@ -200,7 +200,8 @@ def _excess_text(comparison: Comparison, entry: ComparedCategory) -> str:
 
 
 def _to_win_sentences(comparison: Comparison) -> Iterator[str]:
-    if comparison.reason:
+    """Yield the largest excesses; nothing where the prediction is of something else."""
+    if comparison.reason or not comparison.can_be_judged:
         return
     first = comparison.to_win[:MOST_TO_WIN]
     if first:
