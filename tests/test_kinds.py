@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.decoding import ATTENTION, GEMM, opened
+from traceattr.attribution.analyze import analyze
 from traceattr.attribution.choice import Choice
 from traceattr.attribution.kinds import PieceKind
 from traceattr.attribution.survey import survey
@@ -288,3 +289,20 @@ def test_a_given_kind_for_a_graph_that_does_not_exist_is_refused(path: Path) -> 
     choice = Choice(graph_kinds={99: PieceKind.DRAFT})
     with open_trace(path) as trace, pytest.raises(OptionError, match=re.escape(message)):
         survey(trace, load_rules(), choice)
+
+
+def test_rounds_of_several_batch_sizes_are_warned_of_until_they_are_told_apart(path: Path) -> None:
+    with ExportWriter(path) as export:
+        tape = Tape(export)
+        for graph in (2, 2, 2, 7, 7, 7):
+            tape.replay(graph, layers=16)
+            tape.eager(ARGMAX)
+
+    with open_trace(path) as trace:
+        mixed = analyze(trace, load_rules())
+        apart = analyze(trace, load_rules(), Choice(rounds=(0, 3)))
+
+    [text] = [notice.text for notice in mixed.warnings if notice.code == "batch-sizes-mixed"]
+    assert text.startswith("These rounds replay the target from several graphs (2, 7)")
+    assert "batch-sizes-mixed" not in {notice.code for notice in apart.warnings}
+    assert apart.rounds.target_graphs == (2,)

@@ -345,6 +345,7 @@ class RoundsSummary:
         graphs: What each graph is for, and why.
         slow: What makes the slowest rounds slow, None with fewer than 30 rounds.
         cut: What the window leaves out, and why; one sentence each.
+        target_graphs: Ids of the target's graphs in the sampled rounds, ascending.
     """
 
     kind: Literal["speculative", "decode", "none"]
@@ -357,6 +358,7 @@ class RoundsSummary:
     graphs: tuple[GraphFamily, ...]
     slow: SlowRounds | None
     cut: tuple[str, ...]
+    target_graphs: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,13 @@ def _about_rounds(rounds: RoundsSummary) -> Iterator[Notice]:
             "no-rounds",
             f"No rounds: {rounds.why}. Figures per round and the draft model's passes are unknown.",
         )
+    if len(rounds.target_graphs) > 1:
+        ids = ", ".join(map(str, rounds.target_graphs))
+        yield Notice(
+            "batch-sizes-mixed",
+            f"These rounds replay the target from several graphs ({ids}), as for several batch"
+            " sizes: figures per round mix them. --rounds or --window tells them apart.",
+        )
     for family in rounds.graphs:
         if family.confidence == "low" and rounds.kind != "none":
             ids = ", ".join(map(str, family.graph_ids))

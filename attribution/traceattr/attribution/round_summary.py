@@ -14,6 +14,7 @@ from traceattr.attribution.analysis import (
     TraceFacts,
 )
 from traceattr.attribution.gpu_time import OwnedTime, group_rounds
+from traceattr.attribution.kinds import TARGETS
 from traceattr.attribution.per_round import RoundSample, largest_excess
 from traceattr.attribution.rounds import RoundKind
 from traceattr.attribution.steady import Steady, main_kind
@@ -39,6 +40,7 @@ def summarise_rounds(
         graphs=tuple(family for one in owned for family in _graphs(one.account)),
         slow=_slow_rounds(first) if len(first.sample) >= ENOUGH_ROUNDS else None,
         cut=steady.cut,
+        target_graphs=_target_graphs(first.account, first.sample),
     )
 
 
@@ -75,6 +77,14 @@ def _replays_per_round(account: Account, sample: RoundSample) -> Iterator[tuple[
     )
     for kind, count in sorted(kinds.items()):
         yield str(kind), count / len(sample)
+
+
+def _target_graphs(account: Account, sample: RoundSample) -> tuple[int, ...]:
+    pieces = account.pieces
+    is_target = np.array([kind in TARGETS for kind in account.kinds.of_piece], np.bool_)
+    inside = is_target & (pieces.replay >= 0) & (sample.index_of(pieces.start_ns) >= 0)
+    graph_ids = account.timeline.replays.graph_id[pieces.replay[inside]]
+    return tuple(np.unique(graph_ids).tolist())
 
 
 def _graphs(account: Account) -> Iterator[GraphFamily]:

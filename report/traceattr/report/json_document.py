@@ -123,6 +123,7 @@ def _rounds(rounds: RoundsSummary) -> Json:
         "wall_ns": _spread(rounds.wall),
         "replays_per_round": {kind: replays.get(kind) for kind in GRAPH_KINDS},
         "graphs": [asdict(family) for family in rounds.graphs],
+        "target_graphs": list(rounds.target_graphs),
         "slow": asdict(rounds.slow) if rounds.slow else None,
         "cut": list(rounds.cut),
     }
