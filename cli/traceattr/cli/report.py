@@ -73,9 +73,11 @@ def report(
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
-    """Print where each GPU's time went.
+    """Print where each GPU's time went; with --model, beside what the hardware allows.
 
     Example: traceattr report trace.sqlite --format markdown -o report.md
+
+    Example: traceattr report trace.sqlite --model Qwen3.6-27B --batch 1 --context 500
     """
     from traceattr.roofline.deployment import deployment_from_flags
 

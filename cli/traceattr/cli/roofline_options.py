@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 ModelOption = Annotated[
     str | None,
     typer.Option(
-        metavar="MODEL", help="A config.json, its directory, or a bundled model (--list)."
+        metavar="MODEL",
+        help="A config.json, its directory, or a model of `traceattr roofline --list`.",
     ),
 ]
 
 GpuOption = Annotated[
-    str | None, typer.Option(metavar="GPU", help="Short or CUDA name of the GPU (--list).")
+    str | None, typer.Option(metavar="GPU", help="Short or CUDA name of the GPU.")
 ]
 
 TpOption = Annotated[
