@@ -31,7 +31,6 @@ HOST = "host"
 OTHER = "other"
 PHASE_ORDER = ("target", "draft", "prefill", OTHER, HOST)
 _ORDER = (*CATEGORIES, IN_GRAPH_GAPS, HOST_GAPS)
-_TARGETS = ("verify", "decode")
 _NS = 1_000_000_000
 
 
@@ -230,15 +229,13 @@ def _about_gpus(analysis: Analysis, roofline: Roofline) -> Iterator[Notice]:
 
 def _about_batch_sizes(analysis: Analysis, roofline: Roofline) -> Iterator[Notice]:
     """Yield a notice where rounds replay several graphs of the target: one for each batch size."""
-    first = min((family.gpu for family in analysis.rounds.graphs), default=None)
-    for family in analysis.rounds.graphs:
-        if family.gpu == first and family.kind in _TARGETS and len(family.graph_ids) > 1:
-            ids = ", ".join(map(str, family.graph_ids))
-            yield Notice(
-                "several-graphs",
-                f"the target has several graphs ({ids}), as for several batch sizes; the prediction"
-                f" is of batch {roofline.setup.batch} alone",
-            )
+    graph_ids = analysis.rounds.target_graphs
+    if len(graph_ids) > 1:
+        yield Notice(
+            "several-graphs",
+            f"the target has several graphs ({', '.join(map(str, graph_ids))}), as for several"
+            f" batch sizes; the prediction is of batch {roofline.setup.batch} alone",
+        )
 
 
 def _why_unknown(analysis: Analysis) -> str | None:

@@ -247,6 +247,11 @@ def _sum(entries: Sequence[ComparedCategory]) -> Figures:
     )
 
 
+def _ratio(ratio: float) -> str:
+    """Return a ratio whose digits do not claim more than a bound near zero can tell."""
+    return f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}"
+
+
 def _cells(figures: Figures) -> tuple[str, ...]:
     ratio = figures.bound_ratio
     mark = "!" if figures.verdict == "below bound" else ""
@@ -254,7 +259,7 @@ def _cells(figures: Figures) -> tuple[str, ...]:
         _time(figures.measured_ns),
         _time(figures.bound_ns),
         _time(figures.expected_ns),
-        UNKNOWN if ratio is None else f"{ratio:,.2f}{mark}",
+        UNKNOWN if ratio is None else f"{_ratio(ratio)}{mark}",
         _excess(figures),
     )
 
