@@ -150,6 +150,15 @@ def test_a_full_disk_behind_standard_output_is_one_line(command: str, trace: Pat
     assert result.stderr == "error: standard output: cannot be written (No space left on device)\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", [("--help",), ("report", "--help"), ("--version",)])
+def test_help_that_a_full_disk_does_not_take_is_one_line(arguments: tuple[str, ...]) -> None:
+    result = shell('"$@" > /dev/full', *arguments)
+
+    assert result.returncode == 2
+    assert result.stderr == "error: standard output: cannot be written (No space left on device)\n"
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_closed_standard_output_is_one_line(command: str, trace: Path) -> None:
     result = shell('"$@" >&-', command, trace)

@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 
 from traceattr.cli.gaps import gaps
 from traceattr.cli.kernels import kernels
+from traceattr.cli.output import standard_output_failed
 from traceattr.cli.report import report
 from traceattr.cli.roofline import roofline
 from traceattr.cli.rules import app as rules
@@ -20,11 +21,21 @@ INTERRUPTED = 130
 class _ErrorsOnOneLine(TyperGroup):
     """Print our own errors as one line on stderr; let bugs keep their traceback."""
 
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        try:
+            return super().main(*arguments, **options)
+        except OSError as error:
+            if error.filename is not None:
+                raise
+            # The text of --help, which Typer prints itself; nothing else writes to no named file.
+            _print_error(standard_output_failed(error))
+            raise SystemExit(2) from error
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except TraceattrError as error:
-            typer.echo(f"error: {printable(str(error))}", err=True)
+            _print_error(error)
             raise typer.Exit(2) from error
         except (KeyboardInterrupt, RuntimeError) as error:
             # DuckDB turns Ctrl-C in a query into a RuntimeError of its own.
@@ -40,6 +51,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _print_error(error: TraceattrError) -> None:
+    typer.echo(f"error: {printable(str(error))}", err=True)
 
 
 def printable(text: str) -> str:

@@ -118,8 +118,13 @@ def print_text(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
-        _forget_standard_output()
-        raise OptionError(f"standard output: cannot be written ({error.strerror})") from error
+        raise standard_output_failed(error) from error
+
+
+def standard_output_failed(error: OSError) -> OptionError:
+    """Return what to tell the user, and drop what could not be written."""
+    _forget_standard_output()
+    return OptionError(f"standard output: cannot be written ({error.strerror})")
 
 
 def _forget_standard_output() -> None:
