@@ -130,7 +130,7 @@ def _seam_table(gpu: GpuGaps, min_ns: int) -> GapTable:
         rows=(
             *(_seam_row(seam, gpu) for seam in gpu.seams),
             *(() if gpu.pairs == () else (_in_graph_row(gpu),)),
-            *(() if gpu.no_work is None else (_no_work_row(gpu.no_work, gpu),)),
+            *(() if gpu.no_work is None else (_seam_row(gpu.no_work, gpu),)),
             *_shorter_rows(gpu, min_ns),
         ),
     )
@@ -151,24 +151,18 @@ def _without(table: GapTable, column: int) -> GapTable:
 
 
 def _seam_row(seam: SeamTime, gpu: GpuGaps) -> tuple[str, ...]:
+    """Return the row of a seam; what belongs to no round has no figures per round."""
+    is_outside = bool(gpu.rounds) and not seam.per_round_count
     return (
         seam.seam,
-        _gaps([seam.per_round_count], [seam.count]),
-        NOTHING if seam.rounds_with is None else count(seam.rounds_with),
+        NOTHING if is_outside else _gaps([seam.per_round_count], [seam.count]),
+        NOTHING if is_outside or seam.rounds_with is None else count(seam.rounds_with),
         MICROSECONDS.number(seam.median_ns),
         MICROSECONDS.number(seam.p99_ns),
-        _time([seam.per_round_ns], seam.total_ns),
+        NOTHING if is_outside else _time([seam.per_round_ns], seam.total_ns),
         share(seam.total_ns, gpu.idle_ns),
         cause_text(seam.cause, gpu.knows_os_calls),
     )
-
-
-def _no_work_row(no_work: SeamTime, gpu: GpuGaps) -> tuple[str, ...]:
-    """Return the row of what belongs to no round."""
-    name, gaps, rounds, median, p99, time, part, host = _seam_row(no_work, gpu)
-    if gpu.rounds:
-        gaps = rounds = time = NOTHING
-    return name, gaps, rounds, median, p99, time, part, host
 
 
 def _in_graph_row(gpu: GpuGaps) -> tuple[str, ...]:
