@@ -25,7 +25,10 @@ GpuOption = Annotated[
 TpOption = Annotated[
     int | None,
     typer.Option(
-        "--tp", metavar="N", help="GPUs of the deployment.", show_default="as traced, or 1"
+        "--tp",
+        metavar="N",
+        help="GPUs of the deployment.",
+        show_default="of the trace, if any, or 1",
     ),
 ]
 
@@ -50,7 +53,7 @@ ContextOption = Annotated[
 DraftStepsOption = Annotated[
     int | None,
     typer.Option(
-        metavar="N", help="Draft passes per round.", show_default="as traced, or 0: no draft"
+        metavar="N", help="Draft passes per round.", show_default="of the trace, if any, or 0"
     ),
 ]
 
