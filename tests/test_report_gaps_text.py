@@ -19,6 +19,7 @@ from tests.test_report_gap_means import CAUSES, analyses
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.gap_figures import Cause
 from traceattr.report.gap_means import seam_means
+from traceattr.report.gap_tables import host_parts
 from traceattr.report.gaps_text import (
     GapRow,
     full_rows,
@@ -27,7 +28,6 @@ from traceattr.report.gaps_text import (
     gap_rows,
     gap_titles,
     gaps_title,
-    host_parts,
     pair_rows,
 )
 from traceattr.report.launch_text import launch_rows, launch_title

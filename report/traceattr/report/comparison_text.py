@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from traceattr.report.comparison import HOST, PHASE_ORDER, ComparedCategory, Comparison, Figures
 from traceattr.report.figures import MILLISECONDS, counted, share
-from traceattr.report.roofline_text import input_facts
+from traceattr.report.roofline_text import WEIGHTS, input_facts
 from traceattr.roofline.calibration import EXPECTED_ERROR_PERCENT
 from traceattr.roofline.prediction import HOST_GAPS, IN_GRAPH_GAPS
 
@@ -28,8 +28,6 @@ COLUMNS = (
 UNKNOWN = "-"
 NOT_PREDICTED = "not predicted"
 MOST_TO_WIN = 3
-
-_WEIGHTS = ("weight_gemm", "moe_gemm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +158,7 @@ def _total_sentence(comparison: Comparison) -> str:
 
 def _streaming(comparison: Comparison) -> Iterator[str]:
     """Yield what reading weights takes, and how fast that goes."""
-    weights = [entry for entry in comparison.categories if entry.category in _WEIGHTS]
+    weights = [entry for entry in comparison.categories if entry.category in WEIGHTS]
     known = [e for e in weights if e.prediction is not None and e.measured_ns]
     measured_ns = sum(entry.measured_ns or 0 for entry in known)
     if not measured_ns:

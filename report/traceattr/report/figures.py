@@ -3,6 +3,12 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+UNKNOWN = "unknown"
+"""What stands in the place of a figure that the trace does not tell."""
+
+NOTHING = ""
+"""What stands in the place of a figure that does not exist."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unit:
@@ -65,6 +71,12 @@ def share(part: int, whole: int) -> str:
     if 0 < ratio < 1 and tenths in (0, _TENTH_PERCENTS):
         return "<0.1 %" if tenths == 0 else ">99.9 %"
     return f"{tenths / 10:.1f} %"
+
+
+def whole_percent(part: int, whole: int) -> str:
+    """Return ``part`` of ``whole`` in whole percents without their sign; 100 only when exact."""
+    percent = round(100 * part / whole)
+    return ">99" if percent == 100 and part < whole else f"{percent}"
 
 
 def share_range(parts: list[tuple[int, int]]) -> str:

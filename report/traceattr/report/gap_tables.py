@@ -7,12 +7,20 @@ from traceattr.attribution.gap_figures import Cause, Gap, GpuGaps, LaunchFigures
 from traceattr.attribution.gap_report import GapReport
 from traceattr.attribution.window import seconds
 from traceattr.report.escape import visible
-from traceattr.report.figures import MICROSECONDS, MILLISECONDS, count, counted, duration, share
+from traceattr.report.figures import (
+    MICROSECONDS,
+    MILLISECONDS,
+    NOTHING,
+    UNKNOWN,
+    count,
+    counted,
+    duration,
+    share,
+    whole_percent,
+)
 from traceattr.report.gap_view import GapView
 from traceattr.report.sampled import has_percentiles
 
-UNKNOWN = "unknown"
-NOTHING = ""
 _HOST = "host"
 """Title of the column that says what the host was doing; it may go below the row."""
 
@@ -202,17 +210,18 @@ def _shorter_rows(gpu: GpuGaps, min_ns: int) -> Iterator[tuple[str, ...]]:
 
 
 def cause_text(cause: Cause, knows_os_calls: bool) -> str:
-    """Return the parts of at least a hundredth in percent, the largest first."""
+    """Return what hosts did in one line, the largest part first."""
+    parts = host_parts(cause, knows_os_calls)
+    return ", ".join(f"{name} {percent} %" for name, percent in parts)
+
+
+def host_parts(cause: Cause, knows_os_calls: bool) -> tuple[tuple[str, str], ...]:
+    """Return what hosts did for at least a hundredth of the time, in whole percents."""
     parts = sorted(cause_parts(cause, knows_os_calls).items(), key=lambda part: -part[1])
-    return ", ".join(
-        f"{name} {_percent(ns, cause.total_ns)}" for name, ns in parts if 100 * ns >= cause.total_ns
+    whole_ns = cause.total_ns
+    return tuple(
+        (name, whole_percent(ns, whole_ns)) for name, ns in parts if 100 * ns >= whole_ns > 0
     )
-
-
-def _percent(part_ns: int, whole_ns: int) -> str:
-    """Return whole percents; 100 is only written when it is exact."""
-    percent = round(100 * part_ns / whole_ns)
-    return ">99 %" if percent == 100 and part_ns < whole_ns else f"{percent} %"
 
 
 def _pair_table(gpu: GpuGaps, top: int) -> GapTable:

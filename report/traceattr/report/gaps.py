@@ -21,7 +21,7 @@ from traceattr.report.headline import IDLE_UPPER_LIMIT, simulated_text, traced_s
 from traceattr.report.json_document import dumped
 from traceattr.report.names import ELLIPSIS, cut
 from traceattr.report.provenance import rules_text, span_text
-from traceattr.report.render import ReportFormat
+from traceattr.report.render import NARROWEST, ReportFormat
 
 FORMAT = 1
 """Format number of the JSON document.
@@ -53,7 +53,7 @@ SPARE = (
 )
 """Titles of the columns that a narrow terminal does without, the first one first."""
 
-_NARROWEST, _LEAST_NAME = 40, 12
+_LEAST_NAME = 12
 """Columns of the narrowest terminal, and of the narrowest name in it."""
 
 _CAUSES = tuple(f"{name}_ns" for name in CAUSE_WORDS)
@@ -110,7 +110,7 @@ def _terminal(report: GapReport, view: GapView, width: int, color: bool) -> str:
 
     from traceattr.report.console import fact_grid, heading, printed
 
-    width = max(width, _NARROWEST)
+    width = max(width, NARROWEST)
     parts: list[RenderableType] = []
     if report.simulated is not None:
         parts.append(Text(visible(simulated_text(report.simulated)), style="bold yellow"))

@@ -6,13 +6,20 @@ from dataclasses import dataclass, replace
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.gap_figures import Cause
 from traceattr.report.breakdown import is_idle_upper_limit
-from traceattr.report.figures import MICROSECONDS, MILLISECONDS, Unit, count, counted, unit_for
+from traceattr.report.figures import (
+    MICROSECONDS,
+    MILLISECONDS,
+    NOTHING,
+    UNKNOWN,
+    Unit,
+    count,
+    counted,
+    unit_for,
+    whole_percent,
+)
 from traceattr.report.gap_means import GapMean, pair_means, seam_means, together
-from traceattr.report.gap_tables import HOST_CODE, cause_parts
+from traceattr.report.gap_tables import HOST_CODE, cause_parts, host_parts
 from traceattr.report.sampled import has_gap_percentiles, sampled_rounds
-
-UNKNOWN = "unknown"
-NOTHING = ""
 
 MOST_PAIRS = 3
 MOST_OUTSIDE = 3
@@ -202,21 +209,8 @@ def _microseconds(length_ns: int | None) -> str:
     return NOTHING if length_ns is None else f"{length_ns / MICROSECONDS.ns:,.1f}"
 
 
-def host_parts(cause: Cause, knows_os_calls: bool) -> tuple[tuple[str, str], ...]:
-    """Return what hosts did for at least a hundredth of the time, in whole percents."""
-    parts = sorted(cause_parts(cause, knows_os_calls).items(), key=lambda part: -part[1])
-    whole_ns = cause.total_ns
-    return tuple((name, _percent(ns, whole_ns)) for name, ns in parts if 100 * ns >= whole_ns > 0)
-
-
 def other_text(cause: Cause, named: Sequence[str], knows_os_calls: bool) -> str:
     """Return what is left beside some causes, in the same percents."""
     parts = cause_parts(cause, knows_os_calls)
     rest_ns = sum(ns for name, ns in parts.items() if name not in named)
-    return f"other {_percent(rest_ns, cause.total_ns)}"
-
-
-def _percent(part_ns: int, whole_ns: int) -> str:
-    """Return the number without its sign; 100 is only written when it is exact."""
-    percent = round(100 * part_ns / whole_ns)
-    return ">99" if percent == 100 and part_ns < whole_ns else f"{percent}"
+    return f"other {whole_percent(rest_ns, cause.total_ns)}"

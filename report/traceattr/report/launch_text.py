@@ -1,10 +1,8 @@
 """What a report says about launching: the columns that people make by hand from a timeline."""
 
 from traceattr.attribution.analysis import Analysis
-from traceattr.report.figures import MILLISECONDS, count, counted
+from traceattr.report.figures import MILLISECONDS, UNKNOWN, count, counted
 from traceattr.report.gap_means import LaunchMean, launch_means
-
-UNKNOWN = "unknown"
 
 _FIGURES = {
     "graphs": "graph_launches",

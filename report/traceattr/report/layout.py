@@ -14,13 +14,11 @@ from traceattr.report.breakdown import (
     mean,
     wholes,
 )
-from traceattr.report.figures import Unit, count, share, unit_for
+from traceattr.report.figures import NOTHING, UNKNOWN, Unit, count, share, unit_for
 from traceattr.report.grouped import hides_work
 from traceattr.report.headline import IDLE_UPPER_LIMIT
 from traceattr.report.sampled import has_percentiles, sampled_rounds
 
-UNKNOWN = "unknown"
-NOTHING = ""
 _BUSY_SUM = "busy sum"
 _P99 = "p99"
 

@@ -6,7 +6,7 @@ from traceattr.attribution.analysis import Analysis, Spread
 from traceattr.attribution.collectives import Communication, RankGroup
 from traceattr.attribution.stragglers import IDLE, Straggler
 from traceattr.report.breakdown import mean
-from traceattr.report.figures import Unit, count, counted, duration, share, unit_for
+from traceattr.report.figures import UNKNOWN, Unit, count, counted, duration, share, unit_for
 from traceattr.report.sampled import has_percentiles
 
 RANK_TITLES = ("GPU", "wire", "p99", "wait", "p99", "late", "last")
@@ -18,8 +18,6 @@ RANKS_NOTE = (
 
 NOTABLE_RATIO = 0.01
 """Share of communication from which on it is said that it was not compared."""
-
-UNKNOWN = "unknown"
 
 
 def has_ranks(analysis: Analysis) -> bool:

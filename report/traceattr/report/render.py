@@ -8,6 +8,9 @@ from traceattr.attribution.analysis import Analysis
 if TYPE_CHECKING:
     from traceattr.report.comparison import Comparison
 
+NARROWEST = 40
+"""Columns below which lines are as long as at this width: narrower text is not read."""
+
 
 class ReportFormat(StrEnum):
     """Formats of a report and of the list of kernels."""

@@ -5,19 +5,19 @@ from textwrap import wrap
 
 from traceattr.report.escape import markdown_text, visible
 from traceattr.report.figures import MILLISECONDS
+from traceattr.report.render import NARROWEST
 from traceattr.roofline.explain import Explanation, Step
 
 _LABEL = 14
-_NARROWEST = 40
 
 
 def explanation_text(explanations: Iterable[Explanation], *, width: int) -> str:
     """Return formula, numbers and sources of every term, in lines of ``width`` columns."""
     lines: list[str] = []
     for explanation in explanations:
-        lines += [*wrap(visible(_title(explanation)), max(width, _NARROWEST)), ""]
+        lines += [*wrap(visible(_title(explanation)), max(width, NARROWEST)), ""]
         for label, text in _facts(explanation):
-            lines += _labelled(label, visible(text), max(width, _NARROWEST))
+            lines += _labelled(label, visible(text), max(width, NARROWEST))
         lines.append("")
     return "".join(f"{line}\n" for line in lines[:-1])
 

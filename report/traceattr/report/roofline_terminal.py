@@ -14,6 +14,7 @@ from traceattr.report.console import (
     ruled_table,
 )
 from traceattr.report.escape import visible
+from traceattr.report.render import NARROWEST
 from traceattr.report.roofline_text import (
     ALIGNED,
     METHOD,
@@ -28,12 +29,10 @@ from traceattr.report.roofline_text import (
 )
 from traceattr.roofline.roofline import Roofline
 
-_NARROWEST = 40
-
 
 def render_terminal(roofline: Roofline, *, width: int, color: bool) -> str:
     """Return the roofline as text of at most ``width`` columns."""
-    return printed(_parts(roofline), width=max(width, _NARROWEST), color=color)
+    return printed(_parts(roofline), width=max(width, NARROWEST), color=color)
 
 
 def _parts(roofline: Roofline) -> Iterator[RenderableType]:

@@ -21,7 +21,9 @@ METHOD = (
     f" latency and host, meant within {EXPECTED_ERROR_PERCENT} %."
 )
 
-_WEIGHTS = ("weight_gemm", "moe_gemm")
+WEIGHTS = ("weight_gemm", "moe_gemm")
+"""Categories that stream weights."""
+
 _SOURCES = {"flag": "flag", "default": "default", "config": "model's config"}
 
 
@@ -42,7 +44,7 @@ def roofline_headline(roofline: Roofline) -> str:
     """Return the answer in one sentence."""
     prediction = roofline.prediction
     bound, expected = prediction.bound_ns, prediction.expected_ns
-    weights = sum(e.bound_ns for e in prediction.categories if e.category in _WEIGHTS)
+    weights = sum(e.bound_ns for e in prediction.categories if e.category in WEIGHTS)
     text = f"{_subject(roofline)} takes at least {MILLISECONDS.brief(bound)} and is expected to"
     text += f" take {MILLISECONDS.brief(expected)} ({_range(expected)});"
     text += f" {share(weights, bound)} of the bound is weights"

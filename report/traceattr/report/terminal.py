@@ -13,6 +13,7 @@ from traceattr.report.figures import count
 from traceattr.report.headline import graph_sentence, headline, notices_below, simulated_sentence
 from traceattr.report.kernel_figures import kernels_title
 from traceattr.report.provenance import diagnostic_text, provenance
+from traceattr.report.render import NARROWEST
 from traceattr.report.terminal_breakdown import breakdown_section
 from traceattr.report.terminal_gaps import gaps_section
 from traceattr.report.terminal_kernels import kernel_table
@@ -26,7 +27,6 @@ if TYPE_CHECKING:  # it takes a while to import, and few reports need it
 MOST_KERNELS = 10
 MOST_UNCLASSIFIED = 5
 
-_NARROWEST = 40
 
 Section = Callable[[Analysis, int], Iterator[RenderableType]]
 """From an analysis and a width to what is printed, an empty line at its end; or nothing."""
@@ -36,7 +36,7 @@ def render_terminal(
     analysis: Analysis, *, width: int, color: bool, comparison: "Comparison | None" = None
 ) -> str:
     """Return the report as text of at most ``width`` columns."""
-    width = max(width, _NARROWEST)
+    width = max(width, NARROWEST)
     return printed(_parts(analysis, width, comparison), width=width, color=color)
 
 

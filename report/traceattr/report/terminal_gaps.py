@@ -14,13 +14,13 @@ from traceattr.report.console import (
     ruled_table,
     used_width,
 )
+from traceattr.report.gap_tables import host_parts
 from traceattr.report.gaps_text import (
     GapRow,
     gap_facts,
     gap_rows,
     gap_titles,
     gaps_title,
-    host_parts,
     other_text,
 )
 from traceattr.report.launch_text import LAUNCH_TITLES, launch_rows, launch_title

@@ -18,6 +18,7 @@ from traceattr.report.console import (
 )
 from traceattr.report.escape import visible
 from traceattr.report.figures import MILLISECONDS
+from traceattr.report.render import NARROWEST
 from traceattr.report.roofline_text import METHOD, gpu_fact, input_facts, roofline_headline
 from traceattr.report.what_if_text import (
     CHANGE_TITLES,
@@ -32,12 +33,10 @@ from traceattr.report.what_if_text import (
 )
 from traceattr.roofline.what_if import WhatIf
 
-_NARROWEST = 40
-
 
 def render_terminal(what_if: WhatIf, *, width: int, color: bool) -> str:
     """Return the alternatives as text of at most ``width`` columns."""
-    return printed(_parts(what_if), width=max(width, _NARROWEST), color=color)
+    return printed(_parts(what_if), width=max(width, NARROWEST), color=color)
 
 
 def _parts(what_if: WhatIf) -> Iterator[RenderableType]:

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from traceattr.report.figures import MILLISECONDS
+from traceattr.report.figures import MILLISECONDS, UNKNOWN
 from traceattr.roofline.prediction import HOST_GAPS, IN_GRAPH_GAPS
 from traceattr.roofline.roofline import Roofline
 from traceattr.roofline.what_if import Alternative, WhatIf
 from traceattr.rules.categories import GROUPS
 
 BASE = "as given"
-UNKNOWN = "unknown"
 
 CHANGE_TITLES = ("alternative", "bound", "expected", "change", "change, %", "tokens/s")
 

@@ -24,7 +24,7 @@ _PREFILL_KERNELS = 6
 """Gating, l2 norm, cumulative sum, triangular solve, states, outputs (SGLang 0.5.10)."""
 
 _SOURCE = "SGLang 0.5.23 configs/mamba_utils.py; arXiv 2412.06464"
-_CONV_VALUE_BYTES = 2
+CONV_VALUE_BYTES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _flop_per_row(gdn: Gdn, tp: int, *, is_prefill: bool) -> int:
 def _convolution(place: _Place, forward: Forward, weight: Weight) -> Term:
     taps = place.gdn.conv_width - 1
     written = taps + forward.rows - 1 if forward.stage == "verify" else taps
-    window = place.requests * (taps + written) * place.channels * _CONV_VALUE_BYTES
+    window = place.requests * (taps + written) * place.channels * CONV_VALUE_BYTES
     stored = weight.bytes_on_gpu(place.tp)
     moved = 2 * place.rows * place.channels * ACTIVATION_BYTES
     return Term(
@@ -143,7 +143,7 @@ def _gated_norm(place: _Place) -> Term:
 
 def _commit(place: _Place) -> Term:
     """Return the copy of the accepted snapshots, of all layers in one kernel for each kind."""
-    window = 2 * place.gdn.conv_values(place.tp) * _CONV_VALUE_BYTES
+    window = 2 * place.gdn.conv_values(place.tp) * CONV_VALUE_BYTES
     return Term(
         category="gdn",
         part="commit of accepted states",

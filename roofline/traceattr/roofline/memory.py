@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 
 from traceattr.roofline.architecture import Gdn, Layer, Model, Weight
+from traceattr.roofline.gdn_work import CONV_VALUE_BYTES
 from traceattr.roofline.gemm_work import is_per_mlp
 from traceattr.roofline.setup import Setup
-
-_CONV_VALUE_BYTES = 2
 
 
 def resident_bytes(model: Model, setup: Setup) -> int:
@@ -36,7 +35,7 @@ def _request_bytes(layers: Iterable[Layer], setup: Setup) -> int:
         mixer = layer.mixer
         if isinstance(mixer, Gdn):
             total += mixer.state_values(tp) * setup.state_value_bytes
-            total += mixer.conv_values(tp) * _CONV_VALUE_BYTES
+            total += mixer.conv_values(tp) * CONV_VALUE_BYTES
         else:
             total += setup.context * mixer.kv_values_per_token(tp) * setup.kv_value_bytes
     return total
