@@ -8,6 +8,7 @@ import numpy as np
 
 from traceattr.attribution.gap_figures import Gap, GapKindName, GpuGaps, PairTime, SeamTime
 from traceattr.attribution.gpu_time import OwnedTime
+from traceattr.attribution.groups import NO_WORK
 from traceattr.attribution.host_calls import (
     NO_LAUNCH,
     Calls,
@@ -21,7 +22,6 @@ from traceattr.attribution.host_story import Story, tell_story
 from traceattr.attribution.launch_figures import launch_figures
 from traceattr.attribution.per_round import RoundSample
 from traceattr.attribution.seams import (
-    NO_WORK,
     GapKind,
     Gaps,
     begins_unknown,

@@ -9,6 +9,7 @@ DRAFT = "draft"
 IN_GRAPH_GAPS = "in-graph gaps"
 HOST_GAPS = "host gaps"
 NO_WORK = "no work"
+"""Idle time at the edges and in pauses; it joins nothing."""
 
 GAP_GROUPS = (IN_GRAPH_GAPS, HOST_GAPS, NO_WORK)
 """Groups in which nothing runs, in table order after those of `GROUPS`."""

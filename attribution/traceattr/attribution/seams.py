@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from traceattr.attribution.account import Account
+from traceattr.attribution.groups import NO_WORK
 from traceattr.attribution.idle import IdleParts
 from traceattr.attribution.intervals import Cover, Times
 from traceattr.attribution.kinds import PieceKind
@@ -18,9 +19,6 @@ from traceattr.rules.categories import CATEGORIES
 
 EAGER = "eager"
 """Side of a seam on which no forward pass is known, as in traces without graphs."""
-
-NO_WORK = "no work"
-"""Name of idle time at the edges and in pauses; it joins nothing."""
 
 NO_OPERATION = -1
 

@@ -192,7 +192,6 @@ def _replace(path: Path, text: str) -> None:
         os.umask(umask)
         Path(name).chmod(0o666 & ~umask)
         Path(name).replace(path)
-    except BaseException:
+    finally:
         with suppress(OSError):
-            Path(name).unlink()
-        raise
+            Path(name).unlink(missing_ok=True)
