@@ -228,7 +228,7 @@ def test_a_target_without_attention_shows_no_layers(tmp_path: Path) -> None:
     assert layers.reason is not None
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(
     st.tuples(*[st.integers(1, 500)] * 4),
     st.integers(0, 10**15),
