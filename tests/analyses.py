@@ -18,7 +18,7 @@ from traceattr.attribution.analysis import (
     TraceFacts,
     Window,
 )
-from traceattr.attribution.layers import Layers
+from traceattr.attribution.layer_figures import Layers
 from traceattr.rules.categories import GRAPH, UNCLASSIFIED
 
 NO_ROUNDS = RoundsSummary(

@@ -12,14 +12,13 @@ from traceattr.attribution.analysis import (
     GraphFamily,
     GroupSpread,
     Notice,
-    Phase,
     RoundsSummary,
     SlowRounds,
-    Spread,
     Window,
 )
 from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK, group_of
-from traceattr.attribution.layers import Layers
+from traceattr.attribution.layer_figures import Layers
+from traceattr.attribution.round_figures import Phase, Spread
 from traceattr.rules.categories import GRAPH, GROUPS, UNCLASSIFIED
 
 COUNT = 120

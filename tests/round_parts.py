@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from traceattr.attribution.analysis import GpuTime, Idle, Spread
-from traceattr.attribution.collectives import Communication, RankGroup
+from traceattr.attribution.analysis import GpuTime, Idle
 from traceattr.attribution.gap_figures import Cause, GpuGaps, LaunchFigures, PairTime, SeamTime
-from traceattr.attribution.layers import LayerKind, Layers, Period
-from traceattr.attribution.stragglers import Straggler
+from traceattr.attribution.layer_figures import LayerKind, Layers, Period
+from traceattr.attribution.rank_figures import Communication, RankGroup, Straggler
+from traceattr.attribution.round_figures import Spread
 
 ONE_GPU = "only one GPU: no rank to wait for"
 NO_ROUNDS = "no rounds were found, so collectives cannot be matched"

@@ -12,8 +12,9 @@ from tests.synthetic import ALL_REDUCE as ALL_REDUCE_LABEL
 from tests.synthetic import GEMM as GEMM_LABEL
 from tests.synthetic import account_of
 from traceattr.attribution.analysis import Window
-from traceattr.attribution.collectives import Communication, RankGroup, communication
-from traceattr.attribution.spread import Spread
+from traceattr.attribution.collectives import communication
+from traceattr.attribution.rank_figures import Communication, RankGroup
+from traceattr.attribution.round_figures import Spread
 from traces.cases import CASES
 from traces.description import Simulation
 from traces.export_writer import ExportWriter

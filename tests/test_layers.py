@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from tests.decoding import ATTENTION, GEMM, RECURRENCE, Kernel, Server, opened, served
 from traceattr.attribution.analysis import Window
-from traceattr.attribution.layers import LayerKind, Layers, OutlierLayer, Period, find_layers
-from traceattr.attribution.spread import Spread
+from traceattr.attribution.layer_figures import LayerKind, Layers, OutlierLayer, Period
+from traceattr.attribution.layers import find_layers
+from traceattr.attribution.round_figures import Spread
 from traces.cases import CASES
 from traces.description import Simulation
 from traces.export_writer import ExportWriter

@@ -19,7 +19,8 @@ from tests.analyses import (
     two_gpus,
 )
 from tests.round_analyses import COUNT, ROUNDS, decode_rounds, opaque_rounds, speculative
-from traceattr.attribution.analysis import GpuTime, Phase
+from traceattr.attribution.analysis import GpuTime
+from traceattr.attribution.round_figures import Phase
 from traceattr.report.breakdown import group_lines, mean, total_lines, wholes
 from traceattr.report.grouped import groups_of, owned_ns
 from traceattr.report.render import ReportFormat, render

@@ -8,7 +8,7 @@ from tests.analyses import category, gpu_time, idle, one_gpu
 from tests.round_analyses import opaque_rounds, speculative, speculative_two_gpus
 from tests.round_parts import HYBRID
 from traceattr.attribution.analysis import Analysis
-from traceattr.attribution.layers import LayerKind, Layers, OutlierLayer, Period
+from traceattr.attribution.layer_figures import LayerKind, Layers, OutlierLayer, Period
 from traceattr.report.layers_text import layers_sentences
 
 ATTENTION = replace(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.round_analyses import spread
-from traceattr.attribution.analysis import Spread
+from traceattr.attribution.round_figures import Spread
 from traceattr.report.per_round import PerRound, of_parts, of_spread
 
 ROUNDS = st.lists(st.integers(0, 10**9), min_size=1, max_size=200)

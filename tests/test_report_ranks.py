@@ -8,8 +8,7 @@ from tests.analyses import analysis, one_gpu, two_gpus
 from tests.round_analyses import opaque_rounds, speculative, speculative_four_gpus
 from tests.round_parts import waiting_ranks
 from traceattr.attribution.analysis import Analysis
-from traceattr.attribution.collectives import RankGroup
-from traceattr.attribution.stragglers import IDLE, Straggler
+from traceattr.attribution.rank_figures import IDLE, RankGroup, Straggler
 from traceattr.report.ranks_text import (
     has_ranks,
     rank_rows,

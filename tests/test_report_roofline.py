@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from tests.loading import PID
 from tests.round_analyses import speculative
-from traceattr.attribution.collectives import RankGroup
+from traceattr.attribution.rank_figures import RankGroup
 from traceattr.cli import app
 from traceattr.errors import DeploymentError
 from traceattr.report.comparison import Figures

@@ -5,7 +5,7 @@ import pytest
 
 from tests.decoding import ALL_REDUCE, ATTENTION, GEMM, Kernel, Server, opened, served
 from traceattr.attribution.collectives import communication
-from traceattr.attribution.stragglers import IDLE, Straggler
+from traceattr.attribution.rank_figures import IDLE, Straggler
 from traces.description import Simulation
 from traces.simulate import simulate
 

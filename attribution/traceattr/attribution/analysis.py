@@ -5,30 +5,14 @@ Times are integer nanoseconds.  ``None`` means that the trace cannot tell; the r
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:  # these import this module
-    from traceattr.attribution.collectives import RankGroup
-    from traceattr.attribution.gap_figures import GpuGaps
-    from traceattr.attribution.layers import Layers
+from traceattr.attribution.gap_figures import Completeness, GpuGaps
+from traceattr.attribution.layer_figures import Layers
+from traceattr.attribution.rank_figures import RankGroup
+from traceattr.attribution.round_figures import Phase, Spread
 
 GraphTrace = Literal["node", "graph", "none", "mixed"]
-Phase = Literal["target", "draft", "prefill", "other"]
-Completeness = Literal["complete", "incomplete", "unknown"]
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Order statistics of a figure over the rounds, in ns.
-
-    Quantiles are of the nearest rank (``inverted_cdf``), so each is a value that occurred.
-    """
-
-    median: int
-    p99: int
-    mean: int
-    min: int
-    max: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,8 +371,8 @@ class Analysis:
     window: Window
     rounds: RoundsSummary
     per_gpu: tuple[GpuTime, ...]
-    gaps: "tuple[GpuGaps, ...]"
-    ranks: "tuple[RankGroup, ...]"
-    layers: "tuple[Layers, ...]"
+    gaps: tuple[GpuGaps, ...]
+    ranks: tuple[RankGroup, ...]
+    layers: tuple[Layers, ...]
     kernels: tuple[KernelTime, ...]
     warnings: tuple[Notice, ...]

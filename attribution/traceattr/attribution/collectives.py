@@ -7,7 +7,6 @@ collectives is needed, only one clock for all ranks, which one file has.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,67 +22,16 @@ from traceattr.attribution.matching import (
     match,
     sum_by_round,
 )
+from traceattr.attribution.rank_figures import Communication, RankGroup
 from traceattr.attribution.ranks import align_rounds, tensor_parallel_groups
+from traceattr.attribution.round_figures import Spread
 from traceattr.attribution.rounds import RoundKind
-from traceattr.attribution.spread import Spread, spread
-from traceattr.attribution.stragglers import Straggler, find_straggler
+from traceattr.attribution.spread import spread
+from traceattr.attribution.stragglers import find_straggler
 from traceattr.attribution.timeline import Ids
 
 ENOUGH = 0.9
 """Share of rounds that must have the same collectives on all ranks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Communication:
-    """The collectives of one GPU that are complete inside the window.
-
-    Attributes:
-        gpu: Number of the GPU.
-        collectives: How many.
-        wire_ns: Time in them after the last rank had arrived.
-        wait_ns: Time in them before that; with `wire_ns` it sums to their duration.
-        late_ns: How long the others waited in those at which this rank arrived last; over the
-            group it sums to the waiting.
-        arrived_last: In how many it was the last one, alone.
-        unmatched_ns: Time in other communication kernels begun in the window: those outside rounds
-            that could be compared, and those that do not wait for all ranks.
-        wire_per_round: Spread of `wire_ns` over the decode rounds compared.
-        wait_per_round: Spread of `wait_ns` over the decode rounds compared.
-    """
-
-    gpu: int
-    collectives: int
-    wire_ns: int
-    wait_ns: int
-    late_ns: int
-    arrived_last: int
-    unmatched_ns: int
-    wire_per_round: Spread | None
-    wait_per_round: Spread | None
-
-
-@dataclass(frozen=True, slots=True)
-class RankGroup:
-    """The GPUs of one tensor-parallel group.
-
-    Attributes:
-        gpus: Their numbers.
-        rounds: Rounds in the window whose collectives were compared.
-        rounds_left_out: Rounds in the window whose collectives differ from rank to rank.
-        per_gpu: One entry per GPU, in the order of `gpus`; None when nothing can be said.
-        straggler: None when no rank stands out.
-        reason: Why nothing can be said, for people.
-        decode_rounds: Rounds that figures per round are about: those compared that decode and lie
-            in the window as a whole.
-    """
-
-    gpus: tuple[int, ...]
-    rounds: int = 0
-    rounds_left_out: int = 0
-    per_gpu: tuple[Communication, ...] | None = None
-    straggler: Straggler | None = None
-    reason: str | None = None
-    decode_rounds: int = 0
 
 
 def communication(

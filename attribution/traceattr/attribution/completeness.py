@@ -2,7 +2,8 @@
 
 from collections.abc import Collection, Mapping
 
-from traceattr.attribution.analysis import Completeness, Diagnostic
+from traceattr.attribution.analysis import Diagnostic
+from traceattr.attribution.gap_figures import Completeness
 from traceattr.ingest.trace import ProcessWork
 
 EDGE_SHARE = 0.01

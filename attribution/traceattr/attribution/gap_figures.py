@@ -3,8 +3,7 @@
 from dataclasses import astuple, dataclass
 from typing import Literal
 
-from traceattr.attribution.analysis import Completeness
-
+Completeness = Literal["complete", "incomplete", "unknown"]
 GapKindName = Literal["seam", "in-graph", "no work"]
 
 

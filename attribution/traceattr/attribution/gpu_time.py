@@ -10,12 +10,11 @@ from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import (
     CategorySpread,
     CategoryTime,
-    Completeness,
     GpuTime,
     GroupSpread,
-    Phase,
     Window,
 )
+from traceattr.attribution.gap_figures import Completeness
 from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK, group_of
 from traceattr.attribution.idle import IdleParts, split_idle
 from traceattr.attribution.intervals import Times
@@ -23,6 +22,7 @@ from traceattr.attribution.labels import LABELS
 from traceattr.attribution.partition import Partition
 from traceattr.attribution.per_round import RoundSample
 from traceattr.attribution.phases import PHASES, phase_of_operations
+from traceattr.attribution.round_figures import Phase
 from traceattr.attribution.spread import spread
 from traceattr.rules.categories import GROUPS
 

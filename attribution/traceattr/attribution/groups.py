@@ -1,6 +1,6 @@
 """The groups of the top table: who owns what, draft work and gaps included."""
 
-from traceattr.attribution.analysis import Phase
+from traceattr.attribution.round_figures import Phase
 from traceattr.rules.categories import group_of as group_of_category
 
 DRAFT = "draft"

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traceattr.attribution.analysis import Completeness, Idle
+from traceattr.attribution.analysis import Idle
+from traceattr.attribution.gap_figures import Completeness
 from traceattr.attribution.intervals import Cover, Times
 from traceattr.attribution.roles import Flags
 from traceattr.attribution.timeline import Timeline

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from traceattr.attribution.analysis import GpuTime, Notice, RoundsSummary, TraceFacts
-from traceattr.attribution.collectives import RankGroup
-from traceattr.attribution.layers import Layers
+from traceattr.attribution.layer_figures import Layers
+from traceattr.attribution.rank_figures import RankGroup
 from traceattr.ingest.capture import NEWEST_KNOWN_SCHEMA, OLDEST_KNOWN_SCHEMA, schema_of
 from traceattr.ingest.database import read_sql
 from traceattr.ingest.trace import ProcessWork, Trace

@@ -9,8 +9,9 @@ import numpy.typing as npt
 from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import Window
 from traceattr.attribution.intervals import Times
+from traceattr.attribution.round_figures import Spread
 from traceattr.attribution.rounds import RoundKind
-from traceattr.attribution.spread import Spread, spread
+from traceattr.attribution.spread import spread
 
 
 @dataclass(frozen=True, slots=True)

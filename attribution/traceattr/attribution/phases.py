@@ -7,10 +7,10 @@ import numpy.typing as npt
 
 from traceattr.attribution import roles
 from traceattr.attribution.account import Account
-from traceattr.attribution.analysis import Phase
 from traceattr.attribution.kinds import PieceKind
 from traceattr.attribution.pieces import named
 from traceattr.attribution.roles import Flags
+from traceattr.attribution.round_figures import Phase
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 """Every phase; arrays hold indices into it."""

@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from traceattr.attribution.analysis import Spread
 from traceattr.attribution.intervals import Times
-
-__all__ = ["Spread", "spread"]
+from traceattr.attribution.round_figures import Spread
 
 
 def spread(values_ns: Times) -> Spread | None:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -11,34 +10,14 @@ from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import Window
 from traceattr.attribution.labels import LABELS
 from traceattr.attribution.matching import Collectives, sum_by_round
+from traceattr.attribution.rank_figures import IDLE, Straggler
 from traceattr.attribution.timeline import Ids
-
-IDLE = "idle"
-"""Stands in place of a category for time in which a GPU ran nothing."""
 
 TIMES_THE_WAITING = 2
 """A straggler causes at least this many times the waiting that any other rank causes."""
 
 DEVIATIONS = 3
 """Standard deviations above equal chances from which on coming last is no accident."""
-
-
-@dataclass(frozen=True, slots=True)
-class Straggler:
-    """The rank that the others wait for, and what keeps it.
-
-    Attributes:
-        gpu: Number of its GPU.
-        behind_ns: How much longer than the mean of the others it took from one collective to the
-            next, over those at which it arrived last.
-        category: Category with the largest part of that, or `IDLE`; None when it was not behind.
-        excess_ns: That part.
-    """
-
-    gpu: int
-    behind_ns: int
-    category: str | None
-    excess_ns: int | None
 
 
 def find_straggler(

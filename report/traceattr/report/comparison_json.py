@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from traceattr.attribution.analysis import Phase, Spread
+from traceattr.attribution.round_figures import Phase, Spread
 from traceattr.report.comparison import ComparedCategory, Comparison, Figures
 from traceattr.report.comparison_text import comparison_headline
 from traceattr.report.roofline_inputs import inputs_entry

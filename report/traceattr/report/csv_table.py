@@ -4,8 +4,9 @@ import csv
 from collections.abc import Iterable, Iterator
 from io import StringIO
 
-from traceattr.attribution.analysis import Analysis, GpuTime, Spread
+from traceattr.attribution.analysis import Analysis, GpuTime
 from traceattr.attribution.groups import GAP_GROUPS, group_of
+from traceattr.attribution.round_figures import Spread
 from traceattr.report.escape import csv_text
 from traceattr.report.grouped import groups_of
 from traceattr.rules.categories import CATEGORIES

@@ -12,13 +12,12 @@ from traceattr.attribution.analysis import (
     GpuTime,
     KernelTime,
     Notice,
-    Phase,
     RoundsSummary,
-    Spread,
 )
 from traceattr.attribution.gap_figures import GpuGaps
 from traceattr.attribution.groups import group_of
-from traceattr.attribution.layers import Layers
+from traceattr.attribution.layer_figures import Layers
+from traceattr.attribution.round_figures import Phase, Spread
 from traceattr.report.grouped import groups_of, hides_work
 from traceattr.report.headline import headline
 from traceattr.report.json_gaps import gap_entries

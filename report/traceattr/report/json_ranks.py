@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from traceattr.attribution.analysis import Spread
-from traceattr.attribution.collectives import Communication, RankGroup
+from traceattr.attribution.rank_figures import Communication, RankGroup
+from traceattr.attribution.round_figures import Spread
 
 Json = dict[str, Any]
 

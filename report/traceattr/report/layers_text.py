@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from traceattr.attribution.analysis import Analysis, Spread
-from traceattr.attribution.layers import LayerKind, Layers, OutlierLayer
+from traceattr.attribution.analysis import Analysis
+from traceattr.attribution.layer_figures import LayerKind, Layers, OutlierLayer
+from traceattr.attribution.round_figures import Spread
 from traceattr.report.breakdown import mean
 from traceattr.report.figures import count, counted, duration, share
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from traceattr.attribution.analysis import Spread
+from traceattr.attribution.round_figures import Spread
 
 
 @dataclass(frozen=True, slots=True)

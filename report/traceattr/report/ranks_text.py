@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from traceattr.attribution.analysis import Analysis, Spread
-from traceattr.attribution.collectives import Communication, RankGroup
-from traceattr.attribution.stragglers import IDLE, Straggler
+from traceattr.attribution.analysis import Analysis
+from traceattr.attribution.rank_figures import IDLE, Communication, RankGroup, Straggler
+from traceattr.attribution.round_figures import Spread
 from traceattr.report.breakdown import mean
 from traceattr.report.figures import UNKNOWN, Unit, count, counted, duration, share, unit_for
 from traceattr.report.sampled import has_percentiles

@@ -1,7 +1,8 @@
 """What one sentence says where the time of a round goes."""
 
-from traceattr.attribution.analysis import Analysis, GpuTime, Spread
+from traceattr.attribution.analysis import Analysis, GpuTime
 from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS
+from traceattr.attribution.round_figures import Spread
 from traceattr.report.breakdown import Line, group_lines, is_idle_upper_limit, mean
 from traceattr.report.figures import Unit, counted, share, unit_for
 from traceattr.report.sampled import has_percentiles

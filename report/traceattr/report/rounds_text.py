@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from traceattr.attribution.analysis import Analysis, GraphFamily, RoundsSummary, SlowRounds, Spread
+from traceattr.attribution.analysis import Analysis, GraphFamily, RoundsSummary, SlowRounds
+from traceattr.attribution.round_figures import Spread
 from traceattr.report.figures import count, counted, duration, share, unit_for
 from traceattr.report.sampled import LEFT_OUT, has_percentiles, sampled_rounds
 

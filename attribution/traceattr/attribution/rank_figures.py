@@ -1,0 +1,79 @@
+"""Figures about the ranks of a tensor-parallel group: who waits for whom, and how long."""
+
+from dataclasses import dataclass
+
+from traceattr.attribution.round_figures import Spread
+
+IDLE = "idle"
+"""Stands in place of a category for time in which a GPU ran nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Straggler:
+    """The rank that the others wait for, and what keeps it.
+
+    Attributes:
+        gpu: Number of its GPU.
+        behind_ns: How much longer than the mean of the others it took from one collective to the
+            next, over those at which it arrived last.
+        category: Category with the largest part of that, or `IDLE`; None when it was not behind.
+        excess_ns: That part.
+    """
+
+    gpu: int
+    behind_ns: int
+    category: str | None
+    excess_ns: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Communication:
+    """The collectives of one GPU that are complete inside the window.
+
+    Attributes:
+        gpu: Number of the GPU.
+        collectives: How many.
+        wire_ns: Time in them after the last rank had arrived.
+        wait_ns: Time in them before that; with `wire_ns` it sums to their duration.
+        late_ns: How long the others waited in those at which this rank arrived last; over the
+            group it sums to the waiting.
+        arrived_last: In how many it was the last one, alone.
+        unmatched_ns: Time in other communication kernels begun in the window: those outside rounds
+            that could be compared, and those that do not wait for all ranks.
+        wire_per_round: Spread of `wire_ns` over the decode rounds compared.
+        wait_per_round: Spread of `wait_ns` over the decode rounds compared.
+    """
+
+    gpu: int
+    collectives: int
+    wire_ns: int
+    wait_ns: int
+    late_ns: int
+    arrived_last: int
+    unmatched_ns: int
+    wire_per_round: Spread | None
+    wait_per_round: Spread | None
+
+
+@dataclass(frozen=True, slots=True)
+class RankGroup:
+    """The GPUs of one tensor-parallel group.
+
+    Attributes:
+        gpus: Their numbers.
+        rounds: Rounds in the window whose collectives were compared.
+        rounds_left_out: Rounds in the window whose collectives differ from rank to rank.
+        per_gpu: One entry per GPU, in the order of `gpus`; None when nothing can be said.
+        straggler: None when no rank stands out.
+        reason: Why nothing can be said, for people.
+        decode_rounds: Rounds that figures per round are about: those compared that decode and lie
+            in the window as a whole.
+    """
+
+    gpus: tuple[int, ...]
+    rounds: int = 0
+    rounds_left_out: int = 0
+    per_gpu: tuple[Communication, ...] | None = None
+    straggler: Straggler | None = None
+    reason: str | None = None
+    decode_rounds: int = 0
