@@ -1,11 +1,13 @@
 """Rounds, phases and the steady window against what the simulator knows."""
 
+import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from statistics import median_low
 from typing import Literal
 
 import pytest
@@ -16,6 +18,8 @@ from traceattr.attribution.analyze import analyze
 from traceattr.attribution.choice import Choice
 from traceattr.attribution.kinds import parse_graph_kinds
 from traceattr.attribution.labels import classify_kernels
+from traceattr.attribution.round_figures import Spread
+from traceattr.attribution.stored import dump_analysis, load_analysis
 from traceattr.errors import OptionError
 from traceattr.ingest.trace import Trace, open_trace
 from traceattr.rules.rule_set import load_rules
@@ -53,6 +57,22 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     def made(name: str, mode: Literal["node", "graph"]) -> tuple[Path, Truth]:
         path = tmp_path_factory.mktemp("rounds") / "trace.sqlite"
         return path, simulate(replace(SERVERS[name], mode=mode), path)
+
+    return made
+
+
+Analysed = Callable[[str, Literal["node", "graph"]], Analysis]
+
+
+@pytest.fixture(scope="module")
+def analysed(recording: Recording) -> Analysed:
+    """Analyse the whole recording of a server once for all tests of this module."""
+
+    @cache
+    def made(name: str, mode: Literal["node", "graph"]) -> Analysis:
+        path, truth = recording(name, mode)
+        with open_trace(path) as trace:
+            return analyze(trace, load_rules(), Choice(window=(truth.start_ns, truth.end_ns)))
 
     return made
 
@@ -111,11 +131,12 @@ def test_rounds_are_found_in_every_era(era: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in SERVERS if name not in WHOLE_RECORDINGS])
-def test_draft_work_is_told_from_target_work(name: str, recording: Recording) -> None:
-    path, truth = recording(name, "node")
+def test_draft_work_is_told_from_target_work(
+    name: str, recording: Recording, analysed: Analysed
+) -> None:
+    _, truth = recording(name, "node")
 
-    with open_trace(path) as trace:
-        analysis = analyze(trace, load_rules(), Choice(window=(truth.start_ns, truth.end_ns)))
+    analysis = analysed(name, "node")
 
     for time, true in zip(analysis.per_gpu, truth.gpus, strict=True):
         mine: defaultdict[str | None, int] = defaultdict(int)
@@ -127,6 +148,47 @@ def test_draft_work_is_told_from_target_work(name: str, recording: Recording) ->
             for amount in true.phases.get(phase, {}).values()
         )
         assert mine["draft"] == pytest.approx(draft, rel=0.005)
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_spreads_are_those_of_the_rounds_one_by_one(name: str, analysed: Analysed) -> None:
+    analysis = analysed(name, "node")
+
+    for time, gaps, series in zip(analysis.per_gpu, analysis.gaps, analysis.series, strict=True):
+        assert {(one.category, one.phase): spread_of(one.ns) for one in series.categories} == {
+            (one.category, one.phase): one.spread for one in time.category_rounds
+        }
+        assert {one.name: spread_of(one.ns) for one in series.groups} == {
+            one.group: one.spread for one in time.per_round
+        }
+        assert {
+            one.name: mean_of(one.ns[series.seams_from :]) for one in series.seams if one.ns
+        } == {one.seam: one.per_round_ns for one in gaps.seams if one.rounds_with}
+        groups = [one.ns for one in series.groups if one.ns]
+        assert tuple(map(sum, zip(*groups, strict=True))) == series.wall_ns
+    assert spread_of(analysis.series[0].wall_ns) == analysis.rounds.wall
+
+
+def spread_of(values: Sequence[int] | None) -> Spread | None:
+    """Return order statistics as the standard library has them."""
+    if values is None:
+        return None
+    ordered = sorted(values)
+    p99 = ordered[math.ceil(0.99 * len(ordered)) - 1]
+    return Spread(median_low(ordered), p99, mean_of(ordered), ordered[0], ordered[-1])
+
+
+def mean_of(values: Sequence[int]) -> int:
+    return round(sum(values) / len(values))
+
+
+@pytest.mark.parametrize(("name", "mode"), [*CASES[::2], pytest.param("spec-v1", "graph", id="g")])
+def test_an_analysis_is_the_same_when_it_is_read_back(
+    name: str, mode: Literal["node", "graph"], analysed: Analysed
+) -> None:
+    analysis = analysed(name, mode)
+
+    assert load_analysis(dump_analysis(analysis)) == analysis
 
 
 @pytest.mark.parametrize("mode", ["node", "graph"])

@@ -27,3 +27,7 @@ class ModelError(TraceattrError):
 
 class DeploymentError(TraceattrError):
     """A deployment is malformed or does not fit the model."""
+
+
+class StoredAnalysisError(TraceattrError):
+    """A stored analysis is damaged, something else, or of a format of another version."""

@@ -4,13 +4,14 @@ Times are integer nanoseconds.  ``None`` means that the trace cannot tell; the r
 `Analysis.warnings`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from traceattr.attribution.gap_figures import Completeness, GpuGaps
 from traceattr.attribution.layer_figures import Layers
 from traceattr.attribution.rank_figures import RankGroup
-from traceattr.attribution.round_figures import Phase, Spread
+from traceattr.attribution.round_figures import Phase, RoundSeries, Spread
+from traceattr.attribution.sequence_figures import GraphSequences
 
 GraphTrace = Literal["node", "graph", "none", "mixed"]
 
@@ -362,6 +363,8 @@ class Analysis:
         layers: The layers of the target, one entry per GPU.
         kernels: Every kernel name in the window, longest time per GPU first.
         warnings: What to know before trusting the numbers.
+        series: Figures of each round, one entry per GPU; empty without rounds.
+        sequences: What the graphs run, in order.
     """
 
     version: str
@@ -376,3 +379,5 @@ class Analysis:
     layers: tuple[Layers, ...]
     kernels: tuple[KernelTime, ...]
     warnings: tuple[Notice, ...]
+    series: tuple[RoundSeries, ...] = ()
+    sequences: GraphSequences = field(default_factory=GraphSequences)

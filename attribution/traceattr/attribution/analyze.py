@@ -12,7 +12,9 @@ from traceattr.attribution.gpu_time import gpu_time
 from traceattr.attribution.labels import KernelNames
 from traceattr.attribution.layers import find_layers
 from traceattr.attribution.notices import Found, notices
+from traceattr.attribution.round_series import round_series
 from traceattr.attribution.round_summary import summarise_rounds
+from traceattr.attribution.sequences import graph_sequences
 from traceattr.attribution.survey import survey
 from traceattr.ingest.database import read_sql
 from traceattr.ingest.identity import ProcessGpu
@@ -46,6 +48,8 @@ def analyze(trace: Trace, rules: RuleSet, choice: Choice = STEADY_ROUNDS) -> Ana
         layers=layers,
         kernels=kernel_times(trace.connection, window, names),
         warnings=notices(trace, Found(found.facts, rounds, per_gpu, ranks, layers)),
+        series=tuple(round_series(owned) for owned in found.owned if len(owned.sample)),
+        sequences=graph_sequences(found.accounts, names, window),
     )
 
 

@@ -24,10 +24,9 @@ from traceattr.attribution.per_round import RoundSample
 from traceattr.attribution.seams import (
     GapKind,
     Gaps,
-    begins_unknown,
-    classify_gaps,
     pair_names,
     seam_name,
+    whole_rounds,
 )
 from traceattr.attribution.timeline import Ids
 from traceattr.ingest.identity import ProcessGpu
@@ -88,11 +87,11 @@ def _gpu_gaps(
     connection: duckdb.DuckDBPyConnection, gpu: ProcessGpu, owned: OwnedTime, choice: GapChoice
 ) -> GpuGaps:
     timeline = owned.account.timeline
-    gaps = classify_gaps(owned.account, owned.idle)
+    gaps = owned.gaps
     launches = read_launches(connection, timeline.gpu_id)
     by = launches.of_operations(timeline, gaps.next_operation)
     calls = _read_calls(connection, owned, gaps, [by, *_launches_in(owned, launches)])
-    told = _Told(gaps, tell_story(connection, gaps, by, calls), _whole_rounds(gaps, owned.sample))
+    told = _Told(gaps, tell_story(connection, gaps, by, calls), whole_rounds(gaps, owned.sample))
     shown = {kind: _shown(gaps, kind, choice.min_ns) for kind in GapKind}
     count, shown_ns = len(gaps.key), sum(int(gaps.length_ns[at].sum()) for at in shown.values())
     longest = _longest(gaps, np.concatenate(list(shown.values())), choice.top)
@@ -115,21 +114,6 @@ def _gpu_gaps(
         launches=launch_figures(owned, launches, calls),
         knows_os_calls=told.story.knows_os_calls,
     )
-
-
-def _whole_rounds(gaps: Gaps, sample: RoundSample) -> RoundSample:
-    """Return the rounds of a sample without the first, where a seam of it has no known begin.
-
-    What prepares the first round of a trace follows no pass, so that round lacks a seam that all
-    others have, and has one that none has.
-    """
-    round_ = sample.index_of(gaps.start_ns)
-    unknown = begins_unknown(gaps)
-    in_first = np.unique(gaps.key[unknown & (round_ == 0)])
-    in_others = np.unique(gaps.key[unknown & (round_ > 0)])
-    if len(sample) < 2 or not len(np.setdiff1d(in_first, in_others)):
-        return sample
-    return RoundSample(sample.start_ns[1:], sample.end_ns[1:])
 
 
 def _launches_in(owned: OwnedTime, launches: GpuLaunches) -> list[Launches]:

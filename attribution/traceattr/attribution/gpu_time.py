@@ -23,7 +23,9 @@ from traceattr.attribution.partition import Partition
 from traceattr.attribution.per_round import RoundSample
 from traceattr.attribution.phases import PHASES, phase_of_operations
 from traceattr.attribution.round_figures import Phase
+from traceattr.attribution.seams import Gaps, classify_gaps
 from traceattr.attribution.spread import spread
+from traceattr.attribution.timeline import Ids
 from traceattr.rules.categories import GROUPS
 
 
@@ -36,16 +38,20 @@ class OwnedTime:
         window: The window.
         parts: Who owns each nanosecond.
         idle: What kind each gap is.
+        gaps: What each gap joins.
         sample: The rounds that figures per round are about.
         key: Label and phase of each operation as one number; shape (operations,).
+        by_round: Exclusive time of each label and phase in each round; shape (rounds, keys).
     """
 
     account: Account
     window: Window
     parts: Partition
     idle: IdleParts
+    gaps: Gaps
     sample: RoundSample
-    key: npt.NDArray[np.int64]
+    key: Ids
+    by_round: Times
 
 
 def own_time(
@@ -76,8 +82,16 @@ def own_time(
         completeness=completeness,
     )
     phase = phase_of_operations(account).astype(np.int64)
+    key = account.timeline.label * len(PHASES) + phase
     return OwnedTime(
-        account, window, parts, idle, sample, account.timeline.label * len(PHASES) + phase
+        account=account,
+        window=window,
+        parts=parts,
+        idle=idle,
+        gaps=classify_gaps(account, idle),
+        sample=sample,
+        key=key,
+        by_round=_round_matrix(account.timeline.start_ns, key, parts.exclusive_ns, sample),
     )
 
 
@@ -97,10 +111,9 @@ def gpu_time(owned: OwnedTime) -> GpuTime:
 
 def group_rounds(owned: OwnedTime) -> Iterator[tuple[str, Times | None]]:
     """Yield the time of each group in each round, in table order; None where it is hidden."""
-    matrix = _round_matrix(owned)
     of_key = [_group(key) for key in range(_KEYS)]
     for name in GROUPS:
-        yield name, matrix[:, [group == name for group in of_key]].sum(axis=1)
+        yield name, owned.by_round[:, [group == name for group in of_key]].sum(axis=1)
     idle = owned.idle
     kinds = {
         IN_GRAPH_GAPS: idle.in_graph,
@@ -112,14 +125,23 @@ def group_rounds(owned: OwnedTime) -> Iterator[tuple[str, Times | None]]:
         yield name, None if name == IN_GRAPH_GAPS and idle.hides_gaps else sums
 
 
-def _round_matrix(owned: OwnedTime) -> Times:
+def category_rounds(owned: OwnedTime) -> Iterator[tuple[str, Phase, Times]]:
+    """Yield the time of each category and phase in each round, in table order."""
+    present = {_category_and_phase(key) for key in np.unique(owned.key).tolist()}
+    of_key = [_category_and_phase(key) for key in range(_KEYS)]
+    for category, phase in dict.fromkeys(pair for pair in of_key if pair in present):
+        mine = [pair == (category, phase) for pair in of_key]
+        yield category, phase, owned.by_round[:, mine].sum(axis=1)
+
+
+def _round_matrix(start_ns: Times, key: Ids, exclusive_ns: Times, sample: RoundSample) -> Times:
     """Return the exclusive time of each label and phase in each round, shape (rounds, keys)."""
-    at = owned.sample.index_of(owned.account.timeline.start_ns)
+    at = sample.index_of(start_ns)
     inside = at >= 0
     sums = np.bincount(
-        at[inside] * _KEYS + owned.key[inside],
-        weights=owned.parts.exclusive_ns[inside],
-        minlength=len(owned.sample) * _KEYS,
+        at[inside] * _KEYS + key[inside],
+        weights=exclusive_ns[inside],
+        minlength=len(sample) * _KEYS,
     )
     return sums.astype(np.int64).reshape(-1, _KEYS)
 
@@ -142,12 +164,8 @@ def _group_spreads(owned: OwnedTime) -> Iterator[GroupSpread]:
 
 
 def _category_spreads(owned: OwnedTime) -> Iterator[CategorySpread]:
-    matrix = _round_matrix(owned)
-    present = {_category_and_phase(key) for key in np.unique(owned.key).tolist()}
-    of_key = [_category_and_phase(key) for key in range(_KEYS)]
-    for category, phase in dict.fromkeys(pair for pair in of_key if pair in present):
-        mine = [pair == (category, phase) for pair in of_key]
-        yield CategorySpread(category, phase, spread(matrix[:, mine].sum(axis=1)))
+    for category, phase, times in category_rounds(owned):
+        yield CategorySpread(category, phase, spread(times))
 
 
 def _category_and_phase(key: int) -> tuple[str, Phase]:
@@ -160,7 +178,7 @@ def _category_times(owned: OwnedTime) -> Iterator[CategoryTime]:
 
     Weights go through float64, which is exact below 2**53 ns (104 days).
     """
-    parts, matrix = owned.parts, _round_matrix(owned)
+    parts = owned.parts
     counts = np.bincount(owned.key[_touches(owned)], minlength=_KEYS)
     exclusive = np.bincount(owned.key, weights=parts.exclusive_ns, minlength=_KEYS)
     inside = np.bincount(owned.key, weights=parts.inside_ns, minlength=_KEYS)
@@ -174,7 +192,7 @@ def _category_times(owned: OwnedTime) -> Iterator[CategoryTime]:
             exclusive_ns=int(exclusive[key]),
             sum_ns=int(inside[key]),
             operations=int(counts[key]),
-            per_round=spread(matrix[:, key]),
+            per_round=spread(owned.by_round[:, key]),
         )
 
 

@@ -18,3 +18,63 @@ class Spread:
     mean: int
     min: int
     max: int
+
+
+@dataclass(frozen=True, slots=True)
+class CategorySeries:
+    """Exclusive time of one category in one phase, all subcategories together.
+
+    Attributes:
+        category: Name.
+        phase: Of which model's pass it is part.
+        ns: One value for each round.
+    """
+
+    category: str
+    phase: Phase
+    ns: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Time of one group or of one seam.
+
+    Attributes:
+        name: What it is the time of.
+        ns: One value for each round; None when the trace cannot tell.
+    """
+
+    name: str
+    ns: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RoundSeries:
+    """Figures of each round on one GPU, in order: what figures per round are the spread of.
+
+    Attributes:
+        gpu: Number of the GPU.
+        start_ns: Begin of each round on the clock of the trace.
+        wall_ns: From there to the begin of the next.
+        categories: Categories in table order; with idle time they sum to `wall_ns`.
+        groups: Groups in table order, the kinds of idle time last; they sum to `wall_ns` too where
+            none is hidden.
+        seams: Gaps outside replays by what they join.
+        seams_from: First round that means of seams are about: 1 where the trace does not show
+            what came before the first, else 0.
+    """
+
+    gpu: int
+    start_ns: tuple[int, ...]
+    wall_ns: tuple[int, ...]
+    categories: tuple[CategorySeries, ...]
+    groups: tuple[Series, ...]
+    seams: tuple[Series, ...]
+    seams_from: int
+
+    def __post_init__(self) -> None:
+        """Refuse series of different lengths, as a file written by hand may have them."""
+        times = [part.ns for part in self.categories]
+        times += [part.ns for part in (*self.groups, *self.seams) if part.ns is not None]
+        if {len(self.start_ns), *map(len, times)} != {len(self.wall_ns)}:
+            raise ValueError("series of one GPU have different lengths")

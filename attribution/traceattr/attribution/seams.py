@@ -13,6 +13,7 @@ from traceattr.attribution.idle import IdleParts
 from traceattr.attribution.intervals import Cover, Times
 from traceattr.attribution.kinds import PieceKind
 from traceattr.attribution.labels import LABELS
+from traceattr.attribution.per_round import RoundSample
 from traceattr.attribution.rounds import NO_ROUND, RoundKind
 from traceattr.attribution.timeline import Ids, Timeline
 from traceattr.rules.categories import CATEGORIES
@@ -83,12 +84,6 @@ def seam_name(key: int) -> str:
     """Return the name of a seam from its key."""
     before, after = divmod(key, len(_SIDES))
     return _SIDES[after] if before == len(_SIDES) else f"{_SIDES[before]}->{_SIDES[after]}"
-
-
-def begins_unknown(gaps: Gaps) -> npt.NDArray[np.bool_]:
-    """Return which gaps are seams after no known pass, such as before the first of a trace."""
-    is_unknown: npt.NDArray[np.bool_] = (gaps.kind == GapKind.SEAM) & (gaps.key < len(_SIDES))
-    return is_unknown
 
 
 def pair_names(key: int) -> tuple[str, str]:
@@ -183,3 +178,24 @@ def _piece_around(ends: Times, before: Ids, gaps: Cover) -> Ids:
     last = np.maximum.accumulate(np.where(ends == latest, np.arange(len(ends)), 0))
     at = before - 1
     return np.where((at >= 0) & (latest[at] >= gaps.end_ns), last[at], -1)
+
+
+def whole_rounds(gaps: Gaps, sample: RoundSample) -> RoundSample:
+    """Return the rounds of a sample without the first, where a seam of it has no known begin.
+
+    What prepares the first round of a trace follows no pass, so that round lacks a seam that all
+    others have, and has one that none has.
+    """
+    round_ = sample.index_of(gaps.start_ns)
+    unknown = _begins_unknown(gaps)
+    in_first = np.unique(gaps.key[unknown & (round_ == 0)])
+    in_others = np.unique(gaps.key[unknown & (round_ > 0)])
+    if len(sample) < 2 or not len(np.setdiff1d(in_first, in_others)):
+        return sample
+    return RoundSample(sample.start_ns[1:], sample.end_ns[1:])
+
+
+def _begins_unknown(gaps: Gaps) -> npt.NDArray[np.bool_]:
+    """Return which gaps are seams after no known pass, such as before the first of a trace."""
+    is_unknown: npt.NDArray[np.bool_] = (gaps.kind == GapKind.SEAM) & (gaps.key < len(_SIDES))
+    return is_unknown

@@ -1,11 +1,13 @@
 """The part of a trace that the numbers are about."""
 
 from decimal import Decimal, InvalidOperation
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from traceattr.attribution.analysis import Window
 from traceattr.errors import OptionError
+
+if TYPE_CHECKING:  # reports use this module without a trace
+    import duckdb
 
 WindowOption = tuple[int | None, int | None]
 """Begin and end in ns as the user gave them; None means the first or last operation."""
@@ -49,7 +51,7 @@ def parse_rounds(text: str) -> RoundsOption:
     return first, last
 
 
-def choose_window(connection: duckdb.DuckDBPyConnection, option: WindowOption) -> Window:
+def choose_window(connection: "duckdb.DuckDBPyConnection", option: WindowOption) -> Window:
     """Return the window asked for, open ends at the first and last operation of any GPU.
 
     Raises:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
 from traceattr.attribution.gap_figures import Cause, Gap, GpuGaps, LaunchFigures, PairTime, SeamTime
-from traceattr.attribution.gap_report import GapReport
 from traceattr.attribution.window import seconds
 from traceattr.report.escape import visible
 from traceattr.report.figures import (
@@ -20,6 +20,9 @@ from traceattr.report.figures import (
 )
 from traceattr.report.gap_view import GapView
 from traceattr.report.sampled import has_percentiles
+
+if TYPE_CHECKING:  # it imports what reads traces, and reports on stored analyses do not
+    from traceattr.attribution.gap_report import GapReport
 
 _HOST = "host"
 """Title of the column that says what the host was doing; it may go below the row."""
@@ -58,7 +61,7 @@ CAUSE_WORDS = {
 """What the host was doing, in the order of the fields of `Cause`."""
 
 
-def gap_tables(report: GapReport, view: GapView) -> Iterator[GapTable]:
+def gap_tables(report: "GapReport", view: GapView) -> Iterator[GapTable]:
     """Yield the tables of a view, GPU by GPU; ranks are never added up."""
     for gpu in report.per_gpu:
         match view:
@@ -92,7 +95,7 @@ def _cause_name(name: str) -> str:
     return HOST_CODE if name == "python" else name
 
 
-def cause_legend(report: GapReport) -> str | None:
+def cause_legend(report: "GapReport") -> str | None:
     """Return what the words for causes mean, as far as they are used; None where none is."""
     used = {
         name: CAUSE_WORDS.get(name, _NO_CUDA_CALL)
@@ -316,7 +319,7 @@ def _gap_host(gap: Gap, knows_os_calls: bool) -> str:
     return text if gap.host_range is None else f"{text}; in {visible(gap.host_range)}"
 
 
-def _launch_tables(report: GapReport) -> Iterator[GapTable]:
+def _launch_tables(report: "GapReport") -> Iterator[GapTable]:
     """Yield a table per kind of round, with a row for each GPU."""
     every = [(gpu, figures) for gpu in report.per_gpu for figures in gpu.launches]
     for kind in dict.fromkeys(figures.kind for _, figures in every):
