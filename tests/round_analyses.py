@@ -16,10 +16,10 @@ from traceattr.attribution.analysis import (
     SlowRounds,
     Window,
 )
-from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK, group_of
+from traceattr.attribution.groups import NO_WORK, group_of
 from traceattr.attribution.layer_figures import Layers
 from traceattr.attribution.round_figures import Phase, Spread
-from traceattr.rules.categories import GRAPH, GROUPS, UNCLASSIFIED
+from traceattr.rules.categories import GRAPH, GROUPS, HOST_GAPS, IN_GRAPH_GAPS, UNCLASSIFIED
 
 COUNT = 120
 """Rounds in each of these analyses."""

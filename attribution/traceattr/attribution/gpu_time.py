@@ -15,7 +15,7 @@ from traceattr.attribution.analysis import (
     Window,
 )
 from traceattr.attribution.gap_figures import Completeness
-from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK, group_of
+from traceattr.attribution.groups import NO_WORK, group_of
 from traceattr.attribution.idle import IdleParts, split_idle
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.labels import LABELS
@@ -26,7 +26,7 @@ from traceattr.attribution.round_figures import Phase
 from traceattr.attribution.seams import Gaps, classify_gaps
 from traceattr.attribution.spread import spread
 from traceattr.attribution.timeline import Ids
-from traceattr.rules.categories import GROUPS
+from traceattr.rules.categories import GROUPS, HOST_GAPS, IN_GRAPH_GAPS
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,9 @@
 """The groups of the top table: who owns what, draft work and gaps included."""
 
 from traceattr.attribution.round_figures import Phase
+from traceattr.rules.categories import DRAFT, HOST_GAPS, IN_GRAPH_GAPS
 from traceattr.rules.categories import group_of as group_of_category
 
-DRAFT = "draft"
-"""Group of every operation in a draft pass, and of kernels of category draft outside one."""
-
-IN_GRAPH_GAPS = "in-graph gaps"
-HOST_GAPS = "host gaps"
 NO_WORK = "no work"
 """Idle time at the edges and in pauses; it joins nothing."""
 

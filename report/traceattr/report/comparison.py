@@ -15,9 +15,9 @@ from traceattr.report.grouped import hides_work
 from traceattr.roofline.calibration import EXPECTED_ERROR_PERCENT
 from traceattr.roofline.hardware import check_against_trace
 from traceattr.roofline.notices import Notice
-from traceattr.roofline.prediction import HOST_GAPS, IN_GRAPH_GAPS, CategoryPrediction
+from traceattr.roofline.prediction import CategoryPrediction
 from traceattr.roofline.roofline import Roofline
-from traceattr.rules.categories import CATEGORIES
+from traceattr.rules.categories import CATEGORIES, HOST_GAPS, IN_GRAPH_GAPS
 
 Verdict = Literal[
     "below bound", "faster", "within error", "slower", "not seen", "not predicted", "unknown"

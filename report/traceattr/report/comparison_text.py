@@ -7,7 +7,7 @@ from traceattr.report.comparison import HOST, PHASE_ORDER, ComparedCategory, Com
 from traceattr.report.figures import MILLISECONDS, counted, share
 from traceattr.report.roofline_text import WEIGHTS, input_facts
 from traceattr.roofline.calibration import EXPECTED_ERROR_PERCENT
-from traceattr.roofline.prediction import HOST_GAPS, IN_GRAPH_GAPS
+from traceattr.rules.categories import HOST_GAPS, IN_GRAPH_GAPS
 
 TITLE = "Roofline"
 

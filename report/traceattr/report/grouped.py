@@ -4,9 +4,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from traceattr.attribution.analysis import CategoryTime, GpuTime
-from traceattr.attribution.groups import DRAFT, HOST_GAPS, IN_GRAPH_GAPS, NO_WORK, group_of
+from traceattr.attribution.groups import NO_WORK, group_of
 from traceattr.report.per_round import PerRound, of_parts, of_spread
-from traceattr.rules.categories import CATEGORIES, GRAPH, GROUPS, SUBCATEGORIES
+from traceattr.rules.categories import (
+    CATEGORIES,
+    DRAFT,
+    GRAPH,
+    GROUPS,
+    HOST_GAPS,
+    IN_GRAPH_GAPS,
+    SUBCATEGORIES,
+)
 
 BETWEEN_GRAPHS = "between graphs"
 OUTSIDE_GRAPHS = "outside graphs"

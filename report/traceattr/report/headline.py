@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 from traceattr.attribution.analysis import Analysis, GpuTime, Notice
-from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS, NO_WORK
+from traceattr.attribution.groups import NO_WORK
 from traceattr.report.breakdown import is_idle_upper_limit
 from traceattr.report.figures import count, counted, duration, share, share_range
 from traceattr.report.grouped import groups_of, has_envelopes, owned_ns
 from traceattr.report.round_headline import round_headline
-from traceattr.rules.categories import GRAPH, GROUPS, UNCLASSIFIED
+from traceattr.rules.categories import GRAPH, GROUPS, HOST_GAPS, IN_GRAPH_GAPS, UNCLASSIFIED
 
 IDLE_UPPER_LIMIT = "Idle time is an upper limit, as launched work is missing from the trace."
 """What to say where `is_idle_upper_limit`."""

@@ -1,12 +1,11 @@
 """What one sentence says where the time of a round goes."""
 
 from traceattr.attribution.analysis import Analysis, GpuTime
-from traceattr.attribution.groups import HOST_GAPS, IN_GRAPH_GAPS
 from traceattr.attribution.round_figures import Spread
 from traceattr.report.breakdown import Line, group_lines, is_idle_upper_limit, mean
 from traceattr.report.figures import Unit, counted, share, unit_for
 from traceattr.report.sampled import has_percentiles
-from traceattr.rules.categories import GRAPH
+from traceattr.rules.categories import GRAPH, HOST_GAPS, IN_GRAPH_GAPS
 
 MOST_GROUPS = 3
 """Groups that the sentence names."""

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from traceattr.report.figures import MILLISECONDS, UNKNOWN
-from traceattr.roofline.prediction import HOST_GAPS, IN_GRAPH_GAPS
 from traceattr.roofline.roofline import Roofline
 from traceattr.roofline.what_if import Alternative, WhatIf
-from traceattr.rules.categories import GROUPS
+from traceattr.rules.categories import GROUPS, HOST_GAPS, IN_GRAPH_GAPS
 
 BASE = "as given"
 

@@ -24,9 +24,10 @@ from traceattr.roofline.durations import (
 )
 from traceattr.roofline.hardware import GpuSpec
 from traceattr.roofline.number_format import number_format
-from traceattr.roofline.prediction import IN_GRAPH_GAPS, CategoryPrediction
+from traceattr.roofline.prediction import CategoryPrediction
 from traceattr.roofline.roofline import Roofline
 from traceattr.roofline.work import Term
+from traceattr.rules.categories import IN_GRAPH_GAPS
 
 
 @dataclass(frozen=True, slots=True)

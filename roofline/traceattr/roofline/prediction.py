@@ -22,14 +22,7 @@ from traceattr.roofline.setup import Setup
 from traceattr.roofline.small_work import small_terms
 from traceattr.roofline.weight_override import with_vocabulary
 from traceattr.roofline.work import PHASES, Phase, Term
-from traceattr.rules.categories import CATEGORIES, group_of
-
-DRAFT = "draft"
-"""Group of everything in a draft pass, as in reports on traces."""
-
-IN_GRAPH_GAPS = "in-graph gaps"
-HOST_GAPS = "host gaps"
-"""Categories, and groups, of the idle time that *expected* counts on."""
+from traceattr.rules.categories import CATEGORIES, DRAFT, HOST_GAPS, IN_GRAPH_GAPS, group_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,19 @@ MEMORY = "memory"
 COMMUNICATION = "comm"
 """Category of communication kernels; below compute when both run at once."""
 
+DRAFT = "draft"
+"""Category of kernels that only drafts run, and group of everything in a draft pass."""
+
+IN_GRAPH_GAPS = "in-graph gaps"
+HOST_GAPS = "host gaps"
+"""Groups of idle time inside one graph replay, and between replays and eager work."""
+
 GROUPS: dict[str, tuple[str, ...]] = {
     "weight GEMM": ("weight_gemm", "moe_gemm"),
     "GDN": ("gdn",),
     "attention": ("attention", "kv_cache", "rope"),
     "communication": (COMMUNICATION,),
-    "draft": ("draft",),
+    DRAFT: (DRAFT,),
     "other GPU work": (
         "norm",
         "activation",
