@@ -325,11 +325,11 @@ def test_several_batch_sizes_are_said(tmp_path: Path) -> None:
     two_sizes = replace(CASES["two-batch-sizes"], rounds=4)
     simulate(two_sizes, tmp_path / "trace.sqlite")
 
-    found = roofline(*SERVED, trace=tmp_path / "trace.sqlite")
+    found = document(*SERVED, trace=tmp_path / "trace.sqlite")
 
-    [notice] = [one for one in found["warnings"] if one["code"] == "several-graphs"]
-    assert notice["text"].endswith("the prediction is of batch 1 alone")
-    assert "several-graphs" not in [one["code"] for one in roofline(*SERVED)["warnings"]]
+    [notice] = [one for one in found["warnings"] if one["code"] == "batch-sizes-mixed"]
+    assert "and a prediction is of one" in notice["text"]
+    assert "batch-sizes-mixed" not in [one["code"] for one in document(*SERVED)["warnings"]]
 
 
 def test_without_a_model_there_is_no_section() -> None:

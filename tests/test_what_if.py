@@ -131,8 +131,8 @@ def test_an_unknown_key_names_the_known_ones(what: tuple[str, ...]) -> None:
 
     assert str(caught.value) == (
         f"--what-if {what[0]}: unknown key 'speed' (one of model, gpu, tp, ep, dp_attention,"
-        " batch, context, draft_steps, draft_tokens, accept_length, kv_format, state_format,"
-        " weights, draft_vocab)"
+        " batch, context, draft_steps, draft_tokens, accept_length, draft_vocab, kv_format,"
+        " state_format, weights)"
     )
 
 
@@ -158,8 +158,8 @@ def test_what_is_no_sweep_is_refused(sweeps: tuple[str, ...]) -> None:
         ("accept_length=9", DeploymentError, "accept_length 9 (what-if) is above the 4 tokens"),
         ("weights=int3", DeploymentError, "unknown number format 'int3' (expected one of fp32"),
         ("draft_vocab=all", DeploymentError, "field 'draft_vocab' is 'all'"),
-        ("draft_vocab=0", DeploymentError, "expected 1 to 248320"),
-        ("draft_steps=0,draft_vocab=9", DeploymentError, "draft_vocab 9 without draft_steps"),
+        ("draft_vocab=0", DeploymentError, "an integer of at least 1"),
+        ("draft_steps=0,draft_vocab=9", DeploymentError, "draft_vocab 9 (what-if) without draft_"),
         ("accept_length=nan", DeploymentError, "field 'accept_length' is nan"),
     ],
 )

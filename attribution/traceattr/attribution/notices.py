@@ -93,7 +93,8 @@ def _about_rounds(rounds: RoundsSummary) -> Iterator[Notice]:
         yield Notice(
             "batch-sizes-mixed",
             f"These rounds replay the target from several graphs ({ids}), as for several batch"
-            " sizes: figures per round mix them. --rounds or --window tells them apart.",
+            " sizes: figures per round mix them, and a prediction is of one. --rounds or --window"
+            " tells them apart.",
         )
     for family in rounds.graphs:
         if family.confidence == "low" and rounds.kind != "none":

@@ -1,5 +1,6 @@
 """``traceattr report``."""
 
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,6 +27,7 @@ from traceattr.cli.roofline_options import (
     DpAttentionOption,
     DraftStepsOption,
     DraftTokensOption,
+    DraftVocabOption,
     EpOption,
     GpuFileOption,
     GpuOption,
@@ -33,16 +35,21 @@ from traceattr.cli.roofline_options import (
     ModelOption,
     ServerArgsOption,
     StateDtypeOption,
+    SweepOption,
     TpOption,
     WeightsOption,
+    WhatIfOption,
     with_files,
 )
 from traceattr.report.render import ReportFormat, render
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from traceattr.attribution.analysis import Analysis
     from traceattr.report.comparison import Comparison
     from traceattr.roofline.deployment import Deployment
+    from traceattr.roofline.what_if import Change
 
 
 def report(
@@ -64,12 +71,15 @@ def report(
     draft_steps: DraftStepsOption = None,
     draft_tokens: DraftTokensOption = None,
     accept_length: AcceptLengthOption = None,
+    draft_vocab: DraftVocabOption = None,
     kv_dtype: KvDtypeOption = None,
     state_dtype: StateDtypeOption = None,
     weights: WeightsOption = None,
     deployment: DeploymentOption = None,
     server_args: ServerArgsOption = None,
     gpu_file: GpuFileOption = None,
+    what_if: WhatIfOption = None,
+    sweep: SweepOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -78,11 +88,14 @@ def report(
     Example: traceattr report trace.sqlite --format markdown -o report.md
 
     Example: traceattr report trace.sqlite --model Qwen3.6-27B --batch 1 --context 500
+
+    Example: traceattr report ... --what-if gpu=H100_SXM --what-if 'remove_seam=draft->verify'
     """
     from traceattr.roofline.deployment import deployment_from_flags
 
     inputs = (trace, rules, deployment, server_args, gpu_file)
     check_output(output, force=force, inputs=inputs)
+    changes = _changes(what_if or (), sweep or ())
     choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
     flags = deployment_from_flags(
         model=model,
@@ -95,26 +108,36 @@ def report(
         draft_steps=draft_steps,
         draft_tokens=draft_tokens,
         accept_length=accept_length,
+        draft_vocab=draft_vocab,
         kv_format=kv_dtype,
         state_format=state_dtype,
         weights=weights,
     )
     said = with_files(flags, deployment, server_args)
     analysis = load_analysis(trace, rules, choice)
-    comparison = _compared(analysis, said, gpu_file)
+    comparison = _compared(analysis, said, gpu_file, changes)
     text = render(
         analysis, format_, width=width(output), color=use_color(output), comparison=comparison
     )
     write_output(text, output)
 
 
+def _changes(what_ifs: "Sequence[str]", sweeps: "Sequence[str]") -> "tuple[Change, ...]":
+    if not what_ifs and not sweeps:
+        return ()
+    from traceattr.roofline.deployment import KEYS
+    from traceattr.roofline.what_if import TRACE_KEYS, read_changes
+
+    return read_changes(what_ifs, sweeps, (*KEYS, *TRACE_KEYS))
+
+
 def _compared(
-    analysis: "Analysis", said: "Deployment", gpu_file: Path | None
+    analysis: "Analysis", said: "Deployment", gpu_file: Path | None, changes: "Sequence[Change]"
 ) -> "Comparison | None":
     """Return the roofline beside the trace; nothing when nothing was said of the deployment."""
     from traceattr.roofline.deployment import Deployment
 
-    if said == Deployment() and gpu_file is None:
+    if said == Deployment() and gpu_file is None and not changes:
         return None
     from traceattr.report.comparison import compare
     from traceattr.report.comparison_inputs import (
@@ -122,11 +145,15 @@ def _compared(
         deployment_from_trace,
         with_trace,
     )
+    from traceattr.report.projection import project
     from traceattr.roofline.hardware import load_gpus
     from traceattr.roofline.roofline import build_roofline
+    from traceattr.roofline.what_if import build_what_if
 
     gpus = load_gpus(gpu_file)
     shown = deployment_from_trace(analysis, gpus)
     known = with_trace(said, shown, analysis)
     roofline = build_roofline(known, gpus, version=version("traceattr"))
-    return compare(analysis, roofline, contradictions(said, shown, gpus))
+    comparison = compare(analysis, roofline, contradictions(said, shown, gpus))
+    alternatives = build_what_if(known, gpus, roofline, changes).alternatives
+    return replace(comparison, projections=project(comparison, analysis, alternatives))

@@ -15,6 +15,7 @@ from traceattr.cli.roofline_options import (
     DpAttentionOption,
     DraftStepsOption,
     DraftTokensOption,
+    DraftVocabOption,
     EpOption,
     GpuFileOption,
     GpuOption,
@@ -22,8 +23,10 @@ from traceattr.cli.roofline_options import (
     ModelOption,
     ServerArgsOption,
     StateDtypeOption,
+    SweepOption,
     TpOption,
     WeightsOption,
+    WhatIfOption,
     with_files,
 )
 from traceattr.errors import OptionError
@@ -41,6 +44,7 @@ def roofline(
     draft_steps: DraftStepsOption = None,
     draft_tokens: DraftTokensOption = None,
     accept_length: AcceptLengthOption = None,
+    draft_vocab: DraftVocabOption = None,
     kv_dtype: KvDtypeOption = None,
     state_dtype: StateDtypeOption = None,
     weights: WeightsOption = None,
@@ -57,20 +61,8 @@ def roofline(
         str | None,
         typer.Option(metavar="CATEGORY", help="Print where the figures of a category come from."),
     ] = None,
-    what_if: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUE,...",
-            help="Compare with these inputs changed; repeat it for more alternatives.",
-        ),
-    ] = None,
-    sweep: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="KEY=VALUE,VALUE,...",
-            help="Compare with each value of an input; twice for a grid.",
-        ),
-    ] = None,
+    what_if: WhatIfOption = None,
+    sweep: SweepOption = None,
     list_known: Annotated[bool, typer.Option("--list", help="List known models and GPUs.")] = False,
     format_: Annotated[ReportFormat, typer.Option("--format", help="What to print.")] = (
         ReportFormat.TERMINAL
@@ -112,6 +104,7 @@ def roofline(
         draft_steps=draft_steps,
         draft_tokens=draft_tokens,
         accept_length=accept_length,
+        draft_vocab=draft_vocab,
         kv_format=kv_dtype,
         state_format=state_dtype,
         weights=weights,

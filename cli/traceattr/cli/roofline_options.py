@@ -71,6 +71,27 @@ AcceptLengthOption = Annotated[
     typer.Option(metavar="X", help="Tokens a request gains per round, the bonus one too."),
 ]
 
+DraftVocabOption = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Tokens that drafts choose from.", show_default="all"),
+]
+
+WhatIfOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE,...",
+        help="Compare with these inputs changed; repeat it for more alternatives.",
+    ),
+]
+
+SweepOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE,VALUE,...",
+        help="Compare with each value of an input; twice for a grid.",
+    ),
+]
+
 KvDtypeOption = Annotated[
     str | None,
     typer.Option(metavar="TYPE", help="Type of the KV cache.", show_default="the model's"),

@@ -12,6 +12,7 @@ from typing import Literal
 from traceattr.attribution.analysis import Analysis, GpuTime
 from traceattr.attribution.groups import group_of
 from traceattr.report.grouped import hides_work
+from traceattr.report.projection import Projection
 from traceattr.roofline.calibration import EXPECTED_ERROR_PERCENT
 from traceattr.roofline.hardware import check_against_trace
 from traceattr.roofline.notices import Notice
@@ -135,6 +136,7 @@ class Comparison:
             that cannot be told.
         reason: Why categories have no measured time, None when they have.
         notices: What the reader must know, about inputs and prediction.
+        projections: What the round would take with something changed.
     """
 
     roofline: Roofline
@@ -144,6 +146,7 @@ class Comparison:
     wait_ns: int | None
     reason: str | None
     notices: tuple[Notice, ...]
+    projections: tuple[Projection, ...] = ()
 
     @property
     def round(self) -> Figures:
@@ -210,7 +213,6 @@ def compare(
         notices=(
             *contradictions,
             *_about_gpus(analysis, roofline),
-            *_about_batch_sizes(analysis, roofline),
             *roofline.notices,
         ),
     )
@@ -225,17 +227,6 @@ def _about_gpus(analysis: Analysis, roofline: Roofline) -> Iterator[Notice]:
             roofline.gpu, sm_count=sms, memory_bandwidth_bytes_per_s=rate
         ):
             yield Notice("gpu-differs", text)
-
-
-def _about_batch_sizes(analysis: Analysis, roofline: Roofline) -> Iterator[Notice]:
-    """Yield a notice where rounds replay several graphs of the target: one for each batch size."""
-    graph_ids = analysis.rounds.target_graphs
-    if len(graph_ids) > 1:
-        yield Notice(
-            "several-graphs",
-            f"the target has several graphs ({', '.join(map(str, graph_ids))}), as for several"
-            f" batch sizes; the prediction is of batch {roofline.setup.batch} alone",
-        )
 
 
 def _why_unknown(analysis: Analysis) -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 from traceattr.attribution.round_figures import Phase, Spread
 from traceattr.report.comparison import ComparedCategory, Comparison, Figures
 from traceattr.report.comparison_text import comparison_headline
+from traceattr.report.projection_json import projection_entry
 from traceattr.report.roofline_inputs import inputs_entry
 
 Json = dict[str, Any]
@@ -36,6 +37,7 @@ def comparison_entry(comparison: Comparison) -> Json:
         "categories": [_category(entry, comparison) for entry in comparison.categories],
         "comm_wait_ns": comparison.wait_ns,
         "reason": comparison.reason,
+        "what_if": [projection_entry(each, comparison) for each in comparison.projections],
         "warnings": [asdict(notice) for notice in comparison.notices],
     }
 

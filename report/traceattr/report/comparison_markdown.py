@@ -16,6 +16,14 @@ from traceattr.report.comparison_text import (
 )
 from traceattr.report.escape import markdown_sentence, markdown_text
 from traceattr.report.markdown_blocks import details, markdown_table
+from traceattr.report.projection_text import METHOD as PROJECTION_METHOD
+from traceattr.report.projection_text import TITLES as PROJECTION_TITLES
+from traceattr.report.projection_text import (
+    projection_notes,
+    projection_rows,
+    projections_title,
+)
+from traceattr.report.what_if_markdown import alternatives_table
 
 
 def comparison_summary(comparison: Comparison) -> str:
@@ -32,6 +40,15 @@ def comparison_details(comparison: Comparison) -> Iterator[str]:
     method = f"{markdown_text(METHOD)} Inputs: {markdown_text(inputs_sentence(comparison))}.\n"
     parts = [table, *([items] if items else []), method]
     yield from details(markdown_text(comparison_title(comparison)), parts)
+    if comparison.projections:
+        yield from _projections(comparison)
+
+
+def _projections(comparison: Comparison) -> Iterator[str]:
+    table = alternatives_table(PROJECTION_TITLES, [*projection_rows(comparison)])
+    items = "".join(f"- {markdown_sentence(note)}\n" for note in projection_notes(comparison))
+    parts = [table, *([items] if items else []), f"{markdown_text(PROJECTION_METHOD)}\n"]
+    yield from details(markdown_text(projections_title(comparison)), parts)
 
 
 def _cells(row: Row) -> tuple[str, ...]:

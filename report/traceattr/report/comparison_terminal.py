@@ -20,6 +20,14 @@ from traceattr.report.comparison_text import (
 )
 from traceattr.report.console import GUTTER, add_column, heading, ruled_table, used_width
 from traceattr.report.escape import visible
+from traceattr.report.projection_text import METHOD as PROJECTION_METHOD
+from traceattr.report.projection_text import TITLES as PROJECTION_TITLES
+from traceattr.report.projection_text import (
+    projection_notes,
+    projection_rows,
+    projections_title,
+)
+from traceattr.report.what_if_terminal import alternatives_table
 
 
 def comparison_section(comparison: Comparison, width: int) -> Iterator[RenderableType]:
@@ -33,6 +41,17 @@ def comparison_section(comparison: Comparison, width: int) -> Iterator[Renderabl
         yield Text(visible(f"{notice.text}."), style="yellow")
     yield Text(METHOD, style="dim")
     yield Text(visible(f"inputs: {inputs_sentence(comparison)}"), style="dim")
+    yield ""
+    if comparison.projections:
+        yield from _projections(comparison)
+
+
+def _projections(comparison: Comparison) -> Iterator[RenderableType]:
+    yield heading(projections_title(comparison))
+    yield alternatives_table(PROJECTION_TITLES, [*projection_rows(comparison)])
+    for note in projection_notes(comparison):
+        yield Text(visible(note), style="yellow")
+    yield Text(PROJECTION_METHOD, style="dim")
     yield ""
 
 

@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Iterable, Iterator
 from io import StringIO
+from typing import TYPE_CHECKING
 
 from traceattr.attribution.analysis import Analysis, GpuTime
 from traceattr.attribution.groups import GAP_GROUPS, group_of
@@ -10,6 +11,9 @@ from traceattr.attribution.round_figures import Spread
 from traceattr.report.escape import csv_text
 from traceattr.report.grouped import groups_of
 from traceattr.rules.categories import CATEGORIES
+
+if TYPE_CHECKING:  # it takes a while to import, and few reports need it
+    from traceattr.report.comparison import ComparedCategory, Comparison
 
 COLUMNS = (
     "category",
@@ -25,13 +29,45 @@ COLUMNS = (
     "round_p99_ns",
 )
 
+PREDICTED_COLUMNS = ("bound_ns", "expected_ns")
+"""Further columns where there is a prediction, of one round."""
+
+HOST = "host"
+"""Phase of gaps in a prediction."""
+
 Cell = str | int | float | None
 
 
-def render_csv(analysis: Analysis) -> str:
+def render_csv(analysis: Analysis, comparison: "Comparison | None" = None) -> str:
     """Return the table; ``exclusive_ns`` of one GPU sums to its wall time, empty is unknown."""
-    rows = (row for time in analysis.per_gpu for row in (*_busy_rows(time), *_idle_rows(time)))
-    return written(COLUMNS, rows)
+    if comparison is None:
+        return written(COLUMNS, (row for time in analysis.per_gpu for row in _rows(time)))
+    rows = (row for time in analysis.per_gpu for row in _with_predictions(time, comparison))
+    return written((*COLUMNS, *PREDICTED_COLUMNS), rows)
+
+
+def _rows(time: GpuTime) -> Iterator[tuple[Cell, ...]]:
+    yield from _busy_rows(time)
+    yield from _idle_rows(time)
+
+
+def _with_predictions(time: GpuTime, comparison: "Comparison") -> Iterator[tuple[Cell, ...]]:
+    """Yield the rows with bound and expected, which the first subcategory has for all of them.
+
+    What is predicted but not in the trace follows, so that predictions sum to those of the round.
+    """
+    left = {(e.category, e.phase): e for e in comparison.categories if e.prediction is not None}
+    for row in _rows(time):
+        category, _, phase, *_ = row
+        found = left.pop((str(category), str(phase or HOST)), None)
+        yield (*row, *_predicted(found))
+    for (category, phase), found in left.items():
+        nothing = (0, _share(0, time), 0, 0, None, None, None)
+        yield (category, found.group, phase, time.gpu, *nothing, *_predicted(found))
+
+
+def _predicted(entry: "ComparedCategory | None") -> tuple[int | None, int | None]:
+    return (entry.figures.bound_ns, entry.figures.expected_ns) if entry else (None, None)
 
 
 def written(columns: Iterable[str], rows: Iterable[Iterable[Cell]]) -> str:

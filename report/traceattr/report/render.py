@@ -47,6 +47,10 @@ def render(
 
             return render_json(analysis, comparison)
         case ReportFormat.CSV:
+            if comparison is not None and comparison.projections:
+                from traceattr.report.projection_json import render_projections_csv
+
+                return render_projections_csv(comparison)
             from traceattr.report.csv_table import render_csv
 
-            return render_csv(analysis)
+            return render_csv(analysis, comparison)

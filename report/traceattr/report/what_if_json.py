@@ -10,7 +10,7 @@ from traceattr.report.roofline_json import roofline_document
 from traceattr.report.what_if_text import groups_of, lines
 from traceattr.roofline.prediction import Prediction
 from traceattr.roofline.roofline import Roofline
-from traceattr.roofline.what_if import DRAFT_VOCAB, Alternative, WhatIf
+from traceattr.roofline.what_if import Alternative, WhatIf
 
 FIGURES = (
     "bound_ns",
@@ -85,8 +85,6 @@ def _figures(new: Prediction, old: Prediction) -> tuple[Cell, ...]:
 
 
 def _value(roofline: Roofline, key: str) -> int | float | str | None:
-    if key == DRAFT_VOCAB:
-        return roofline.setup.draft_vocab
     found = dict(roofline.inputs)[key]
     return None if found is None else found.value
 

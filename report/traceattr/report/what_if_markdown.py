@@ -29,9 +29,9 @@ def _parts(what_if: WhatIf) -> Iterator[str]:
     headline = f"{roofline_headline(base)} {what_if_headline(what_if)}"
     yield f"**{markdown_text(headline)}**\n"
     yield f"{change_title(what_if)}\n"
-    yield _table(CHANGE_TITLES, [change_cells(line, base) for line in shown])
+    yield alternatives_table(CHANGE_TITLES, [change_cells(line, base) for line in shown])
     yield f"{groups_title(what_if)}\n"
-    yield _table(titles, [group_cells(line, titles) for line in shown])
+    yield alternatives_table(titles, [group_cells(line, titles) for line in shown])
     warnings = [*(notice.text for notice in base.notices), *remarks(what_if)]
     if warnings:
         yield "".join(f"- {markdown_sentence(text)}\n" for text in warnings)
@@ -41,6 +41,7 @@ def _parts(what_if: WhatIf) -> Iterator[str]:
     yield from details("Method", [f"{markdown_text(METHOD)}\n"])
 
 
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def alternatives_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table whose first column is text."""
     aligned = f"l{'r' * (len(titles) - 1)}"
     return markdown_table(titles, aligned, (tuple(map(markdown_text, row)) for row in rows))

@@ -45,12 +45,12 @@ def _parts(what_if: WhatIf) -> Iterator[RenderableType]:
     yield Text(visible(what_if_headline(what_if)), style="bold")
     yield ""
     yield heading(change_title(what_if))
-    yield _table(CHANGE_TITLES, [change_cells(line, base) for line in lines(what_if)])
+    yield alternatives_table(CHANGE_TITLES, [change_cells(line, base) for line in lines(what_if)])
     yield ""
     yield heading(groups_title(what_if))
     titles = group_titles(what_if)
     broken = [title.replace(" ", "\n", 1) for title in titles]
-    yield _table(broken, [group_cells(line, titles) for line in lines(what_if)])
+    yield alternatives_table(broken, [group_cells(line, titles) for line in lines(what_if)])
     yield ""
     yield from _plot(what_if)
     yield Text(METHOD)
@@ -60,7 +60,7 @@ def _parts(what_if: WhatIf) -> Iterator[RenderableType]:
     yield fact_grid((*input_facts(base), (base.gpu.name, gpu_fact(base))))
 
 
-def _table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
+def alternatives_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> RenderableType:
     """Return a table whose first column takes several lines when there is no room."""
     table = ruled_table()
     table.add_column(titles[0], justify="left", overflow="fold")

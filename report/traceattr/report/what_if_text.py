@@ -68,7 +68,7 @@ def _shortest(what_if: WhatIf, fitting: Sequence[Alternative]) -> str:
     if new >= old:
         return f"No alternative is expected to shorten the {unit} of {MILLISECONDS.brief(old)}."
     saved = f"{MILLISECONDS.brief(new)} instead of {MILLISECONDS.brief(old)}"
-    return f"With {best.change.name} a {unit} is expected to take {saved} ({_percent(new, old)} %)."
+    return f"With {best.change.name} a {unit} is expected to take {saved} ({percent(new, old)} %)."
 
 
 def _most_tokens(what_if: WhatIf, fitting: Sequence[Alternative]) -> Iterator[str]:
@@ -93,7 +93,7 @@ def change_cells(line: Line, base: Roofline) -> tuple[str, ...]:
         MILLISECONDS.number(new.bound_ns),
         MILLISECONDS.number(new.expected_ns),
         "" if line.roofline is base else _signed(new.expected_ns - old.expected_ns),
-        "" if line.roofline is base else _percent(new.expected_ns, old.expected_ns),
+        "" if line.roofline is base else percent(new.expected_ns, old.expected_ns),
         UNKNOWN if tokens is None else f"{tokens:,.1f}",
     )
 
@@ -157,7 +157,8 @@ def _signed(difference_ns: int) -> str:
     return f"{sign}{MILLISECONDS.number(abs(difference_ns))}"
 
 
-def _percent(new_ns: int, old_ns: int) -> str:
+def percent(new_ns: int, old_ns: int) -> str:
+    """Return the change from one time to another in percent."""
     if new_ns == old_ns:
         return "0"
     return f"{(new_ns / old_ns - 1) * 100:+,.1f}"

@@ -21,6 +21,7 @@ _COUNTS = {
     "context": 0,
     "draft_steps": 0,
     "draft_tokens": 1,
+    "draft_vocab": 1,
 }
 """Whole numbers, each with its least value."""
 
@@ -51,6 +52,7 @@ class Deployment:
         draft_steps: Draft passes per round; 0 is no speculation.
         draft_tokens: Rows of each request in a verify pass, the bonus token included.
         accept_length: Tokens that a request gains per round, the bonus token included.
+        draft_vocab: Tokens that drafts choose from; unknown is all of them.
         kv_format: Format of the KV cache: ``bf16``, ``fp8``, ...
         state_format: Format of recurrent states: ``fp32``, ``bf16``, ...
         weights: Number format that replaces the one of the model's linear layers.
@@ -66,6 +68,7 @@ class Deployment:
     draft_steps: Input[int] | None = None
     draft_tokens: Input[int] | None = None
     accept_length: Input[float] | None = None
+    draft_vocab: Input[int] | None = None
     kv_format: Input[str] | None = None
     state_format: Input[str] | None = None
     weights: Input[str] | None = None
@@ -87,6 +90,7 @@ def deployment_from_flags(
     draft_steps: int | None = None,
     draft_tokens: int | None = None,
     accept_length: float | None = None,
+    draft_vocab: int | None = None,
     kv_format: str | None = None,
     state_format: str | None = None,
     weights: str | None = None,
@@ -107,6 +111,7 @@ def deployment_from_flags(
         "draft_steps": draft_steps,
         "draft_tokens": draft_tokens,
         "accept_length": accept_length,
+        "draft_vocab": draft_vocab,
         "kv_format": kv_format,
         "state_format": state_format,
         "weights": weights,

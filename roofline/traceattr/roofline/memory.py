@@ -6,18 +6,22 @@ from traceattr.roofline.architecture import Gdn, Layer, Model, Weight
 from traceattr.roofline.gdn_work import CONV_VALUE_BYTES
 from traceattr.roofline.gemm_work import is_per_mlp
 from traceattr.roofline.setup import Setup
+from traceattr.roofline.weight_override import with_vocabulary
 
 
 def resident_bytes(model: Model, setup: Setup) -> int:
     """Return weights, cache and states on each GPU; buffers of the server are not known.
 
-    Draft layers count only when they are used; vision towers are not known here.
+    Draft layers count only when they are used; vision towers are not known here.  A draft that
+    chooses from fewer tokens has a copy of their rows of lm_head (SGLang ``eagle_worker_v2.py``).
     """
     layers = (*model.layers, *(model.mtp[:1] if setup.draft_steps else ()))
     tp = setup.parallel.tp
     weights = sum(_weight_bytes(w, setup) for layer in layers for w in layer.weights)
     weights += model.embedding.bytes_on_gpu(tp)
     weights += 0 if model.tied else model.lm_head.bytes_on_gpu(tp)
+    if setup.draft_vocab is not None:
+        weights += with_vocabulary(model, setup.draft_vocab).lm_head.bytes_on_gpu(tp)
     return weights + setup.parallel.local(setup.batch) * _request_bytes(layers, setup)
 
 

@@ -1,7 +1,7 @@
 """From a deployment to its roofline: every input found, defaulted or asked for by name."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from traceattr.errors import DeploymentError
 from traceattr.roofline.architecture import Gdn, Model
@@ -55,11 +55,8 @@ def build_roofline(
     *,
     version: str,
     prefill_tokens: int | None = None,
-    draft_vocab: int | None = None,
 ) -> Roofline:
     """Return the roofline of a decode round, or of a prefill pass over ``prefill_tokens``.
-
-    With ``draft_vocab`` drafts choose from so many tokens only.
 
     Raises:
         DeploymentError: When an input that matters is unknown, or two contradict each other.
@@ -75,11 +72,9 @@ def build_roofline(
         model = with_weights(model, deployment.weights.value)
     known = merge(deployment, _defaults(deployment, model))
     _check_draft(known, model)
+    _check_vocab(known, model)
     check_consistency(model, known)
     setup = _setup(known)
-    if draft_vocab is not None:
-        _check_vocab(draft_vocab, model, setup)
-        setup = replace(setup, draft_vocab=draft_vocab)
     if prefill_tokens is None:
         prediction = predict_round(model, gpu, setup)
     else:
@@ -142,12 +137,16 @@ def _check_draft(known: Deployment, model: Model) -> None:
         raise DeploymentError(f"{what} (expected 1, or --draft-steps)")
 
 
-def _check_vocab(rows: int, model: Model, setup: Setup) -> None:
+def _check_vocab(known: Deployment, model: Model) -> None:
     """Raise when no draft can choose from so many tokens."""
-    if setup.draft_steps == 0:
-        raise DeploymentError(f"draft_vocab {rows} without draft_steps (expected --draft-steps)")
-    if not 1 <= rows <= model.lm_head.rows:
-        what = f"draft_vocab {rows} of a vocabulary of {model.lm_head.rows}"
+    vocab, steps = known.draft_vocab, known.draft_steps
+    if vocab is None:
+        return
+    said = f"draft_vocab {vocab.value} ({vocab.source})"
+    if steps is None or steps.value == 0:
+        raise DeploymentError(f"{said} without draft_steps (expected --draft-steps)")
+    if vocab.value > model.lm_head.rows:
+        what = f"{said} of a vocabulary of {model.lm_head.rows}"
         raise DeploymentError(f"{what} (expected 1 to {model.lm_head.rows})")
 
 
@@ -163,4 +162,5 @@ def _setup(known: Deployment) -> Setup:
         accept_length=values.get("accept_length"),
         kv_format=values["kv_format"],
         state_format=values.get("state_format", STATE_FORMAT),
+        draft_vocab=values.get("draft_vocab"),
     )

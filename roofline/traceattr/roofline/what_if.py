@@ -1,20 +1,20 @@
 """The same prediction with one or more inputs changed, beside the one it departs from."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from traceattr.errors import DeploymentError, OptionError, TraceattrError
+from traceattr.errors import OptionError, TraceattrError
 from traceattr.roofline.deployment import KEYS, Deployment, deployment_from_texts, merge
 from traceattr.roofline.hardware import GpuSpec
 from traceattr.roofline.roofline import Roofline, build_roofline
 
-DRAFT_VOCAB = "draft_vocab"
-"""The key that no deployment has: how many tokens a draft chooses from."""
+REMOVE_SEAM = "remove_seam"
+COMM = "comm"
 
-WHAT_IF_KEYS: tuple[str, ...] = (*KEYS, DRAFT_VOCAB)
-"""What an alternative can change."""
+TRACE_KEYS: tuple[str, ...] = (REMOVE_SEAM, COMM)
+"""What an alternative can change of a measured round only; no prediction depends on it."""
 
 MOST_AXES = 2
 """A sweep is a line or a grid."""
@@ -24,6 +24,9 @@ _SPELLINGS = {"kv_dtype": "kv_format", "state_dtype": "state_format"}
 
 _FOLLOWS_DRAFT_STEPS = ("draft_tokens", "accept_length")
 """What is only known for one number of draft steps."""
+
+_NEEDS_DRAFT = ("draft_vocab",)
+"""What makes no sense without a draft."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +74,29 @@ class WhatIf:
 
     @property
     def changed_keys(self) -> tuple[str, ...]:
-        """Keys that any alternative sets, in the order of `WHAT_IF_KEYS`."""
+        """Keys that any alternative sets, in the order of `KEYS`."""
         changed = {key for each in self.alternatives for key in each.change.values}
-        return tuple(key for key in WHAT_IF_KEYS if key in changed)
+        return tuple(key for key in KEYS if key in changed)
 
 
-def read_changes(what_ifs: Iterable[str], sweeps: Iterable[str]) -> tuple[Change, ...]:
+def read_changes(
+    what_ifs: Iterable[str], sweeps: Iterable[str], keys: Sequence[str] = KEYS
+) -> tuple[Change, ...]:
     """Return one change for each what-if and for each point of the sweep.
 
     Args:
         what_ifs: Such as ``gpu=H100_SXM,batch=8``, each one alternative.
         sweeps: Such as ``batch=1,8,32``; two of them, or two keys in one, are a grid.
+        keys: What can be changed.
 
     Raises:
         OptionError: When a text is no such list, or a key is unknown.
     """
-    axes = [axis for text in sweeps for axis in _axes(text)]
+    axes = [axis for text in sweeps for axis in _axes(text, keys)]
     if len({key for key, _ in axes}) != len(axes) or len(axes) > MOST_AXES:
         names = ", ".join(key for key, _ in axes)
         raise OptionError(f"--sweep over {names} (expected one key, or two different ones)")
-    changes = [_change(text) for text in what_ifs]
+    changes = [_change(text, keys) for text in what_ifs]
     return (*changes, *(_points(axes) if axes else ()))
 
 
@@ -115,8 +121,7 @@ def _changed(
     deployment: Deployment, gpus: Sequence[GpuSpec], base: Roofline, change: Change
 ) -> Roofline:
     asked = f"{change.option} {change.name.replace(', ', ',')}"
-    values = dict(change.values)
-    draft_vocab = _draft_vocab(values.pop(DRAFT_VOCAB, None), asked)
+    values = {key: text for key, text in change.values.items() if key not in TRACE_KEYS}
     changed = deployment_from_texts(values, asked, "what-if")
     try:
         return build_roofline(
@@ -124,7 +129,6 @@ def _changed(
             gpus,
             version=base.version,
             prefill_tokens=base.prefill_tokens,
-            draft_vocab=draft_vocab,
         )
     except TraceattrError as error:
         raise type(error)(f"{asked}: {error}") from error
@@ -135,41 +139,29 @@ def _kept(deployment: Deployment, changed: Deployment, base: Roofline) -> Deploy
     steps = changed.draft_steps
     if steps is None or steps.value == base.setup.draft_steps:
         return deployment
-    values: dict[str, Any] = {
-        field.name: getattr(deployment, field.name)
-        for field in fields(Deployment)
-        if field.name not in _FOLLOWS_DRAFT_STEPS
-    }
+    left_out = (*_FOLLOWS_DRAFT_STEPS, *(() if steps.value else _NEEDS_DRAFT))
+    values: dict[str, Any] = {key: getattr(deployment, key) for key in KEYS if key not in left_out}
     return Deployment(**values)
 
 
-def _draft_vocab(text: str | None, asked: str) -> int | None:
-    if text is None:
-        return None
-    if not text.isdecimal():
-        what = f"field '{DRAFT_VOCAB}' is {text!r}"
-        raise DeploymentError(f"{asked}: {what} (expected a number of tokens)")
-    return int(text)
-
-
-def _change(text: str) -> Change:
+def _change(text: str, keys: Sequence[str]) -> Change:
     values: dict[str, str] = {}
     for item in text.split(","):
         key, equals, value = item.partition("=")
-        key = _key(key, "--what-if", text)
+        key = _key(key, "--what-if", text, keys)
         if not equals or not value.strip() or key in values:
             raise OptionError(f"--what-if {text}: expected KEY=VALUE,..., each key once")
         values[key] = value.strip()
     return Change("--what-if", values)
 
 
-def _axes(text: str) -> Iterator[tuple[str, list[str]]]:
+def _axes(text: str, keys: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield each key of a sweep with its values; an item without a key belongs to the last one."""
     axes: list[tuple[str, list[str]]] = []
     for item in text.split(","):
         key, equals, value = item.rpartition("=")
         if equals:
-            axes.append((_key(key, "--sweep", text), []))
+            axes.append((_key(key, "--sweep", text, keys), []))
         if not axes or not value.strip():
             raise OptionError(f"--sweep {text}: expected KEY=VALUE,VALUE,...")
         axes[-1][1].append(value.strip())
@@ -182,10 +174,13 @@ def _points(axes: Sequence[tuple[str, list[str]]]) -> Iterator[Change]:
         yield Change("--sweep", dict(zip(keys, values, strict=True)))
 
 
-def _key(name: str, option: str, text: str) -> str:
+def _key(name: str, option: str, text: str, keys: Sequence[str]) -> str:
     key = name.strip().replace("-", "_")
     key = _SPELLINGS.get(key, key)
-    if key not in WHAT_IF_KEYS:
-        expected = ", ".join(WHAT_IF_KEYS)
+    if key in TRACE_KEYS and key not in keys:
+        needed = "what was measured (expected `traceattr report TRACE --what-if`)"
+        raise OptionError(f"{option} {text}: {key} is about {needed}")
+    if key not in keys:
+        expected = ", ".join(keys)
         raise OptionError(f"{option} {text}: unknown key '{name.strip()}' (one of {expected})")
     return key

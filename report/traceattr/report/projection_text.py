@@ -1,0 +1,78 @@
+"""What alternatives to a measured round say, in words and cells that every format shares."""
+
+from collections.abc import Iterator
+
+from traceattr.report.comparison import Comparison
+from traceattr.report.figures import MILLISECONDS, UNKNOWN
+from traceattr.report.projection import Projection
+from traceattr.report.what_if_text import percent
+
+BASE = "as measured"
+
+TITLES = ("alternative", "bound", "expected", "with excess", "change, %", "tokens/s")
+
+METHOD = (
+    "with excess: expected, with what the trace measured carried over. Work of a GPU keeps its"
+    " ratio of measured to expected time; waiting for other ranks, host gaps and what is not"
+    " predicted keep their time; nothing is faster than its bound. change and tokens/s are those of"
+    " this column."
+)
+
+
+def projections_title(comparison: Comparison) -> str:
+    """Return what stands above the table."""
+    gpus = "1 GPU" if comparison.gpus == 1 else f"mean of {comparison.gpus} GPUs"
+    return f"What if (ms per round, {gpus})"
+
+
+def projection_rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:
+    """Yield the cells of what was measured and of each alternative, under `TITLES`."""
+    whole = comparison.round
+    assert whole.bound_ns is not None
+    assert whole.expected_ns is not None
+    yield (
+        BASE,
+        MILLISECONDS.number(whole.bound_ns),
+        MILLISECONDS.number(whole.expected_ns),
+        _time(whole.measured_ns),
+        "",
+        _rate(comparison.measured_tokens_per_s),
+    )
+    for each in comparison.projections:
+        yield _cells(each, whole.measured_ns)
+
+
+def projection_notes(comparison: Comparison) -> Iterator[str]:
+    """Yield what to know about the alternatives."""
+    if any(each.carried_ns is None for each in comparison.projections):
+        yield f"The excess cannot be carried over: {comparison.reason}."
+    if not comparison.can_be_judged:
+        yield "The prediction does not fit the trace, as said above: neither do the alternatives."
+    known = {notice.text for notice in comparison.roofline.notices}
+    for each in comparison.projections:
+        if each.seam_ns:
+            seam = MILLISECONDS.text(each.seam_ns)
+            yield f"{each.change.name}: {seam} of the measured round."
+        for notice in each.roofline.notices:
+            if notice.text not in known:
+                yield f"{each.change.name}: {notice.text}."
+
+
+def _cells(each: Projection, measured_ns: int | None) -> tuple[str, ...]:
+    is_known = each.carried_ns is not None and measured_ns is not None
+    return (
+        each.change.name,
+        MILLISECONDS.number(each.bound_ns),
+        MILLISECONDS.number(each.expected_ns),
+        _time(each.carried_ns),
+        percent(each.carried_ns or 0, measured_ns or 0) if is_known else UNKNOWN,
+        _rate(each.carried_tokens_per_s),
+    )
+
+
+def _time(time_ns: int | None) -> str:
+    return UNKNOWN if time_ns is None else MILLISECONDS.number(time_ns)
+
+
+def _rate(tokens_per_s: float | None) -> str:
+    return UNKNOWN if tokens_per_s is None else f"{tokens_per_s:,.1f}"
