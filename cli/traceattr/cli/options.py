@@ -120,4 +120,15 @@ OutputOption = Annotated[
     ),
 ]
 
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--plot",
+        callback=named_file,
+        metavar="FILE.svg",
+        help="Also write the roofline plot to this file; Markdown shows it.",
+        show_default=False,
+    ),
+]
+
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite the output file.")]

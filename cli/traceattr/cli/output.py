@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import quote
 
 import typer
 
@@ -58,6 +59,31 @@ def check_output(path: Path | None, *, force: bool, inputs: Iterable[Path | None
         _check_file(path, force)
     except OSError as error:
         raise _not_written(path, error) from error
+
+
+def check_plot(
+    plot: Path | None, output: Path | None, *, force: bool, inputs: Iterable[Path | None]
+) -> None:
+    """Refuse a drawing that cannot be written, as `check_output` does.
+
+    Raises:
+        OptionError: The same, or the name is not that of an SVG file, or that of the output.
+    """
+    if plot is None:
+        return
+    if plot.suffix.lower() != ".svg":
+        raise OptionError(f"--plot {plot}: plots are SVG (expected a name that ends in .svg)")
+    check_output(plot, force=force, inputs=inputs)
+    if output is not None and _is_same(plot, output):
+        raise OptionError(f"--plot {plot}: is the output file too; name another file")
+
+
+def link_to(file: Path | None, output: Path | None) -> str | None:
+    """Return the address of a file in a document that is written to ``output``."""
+    if file is None:
+        return None
+    folder = Path() if _is_standard_output(output) else Path(output or "").parent
+    return quote(Path(os.path.relpath(file, folder)).as_posix())
 
 
 def _check_no_input(path: Path, inputs: Iterable[Path]) -> None:
@@ -177,9 +203,15 @@ def _write_in_place(path: Path, text: str) -> None:
 
 
 def _encodable(text: str) -> str:
-    """Return the text with what the terminal's encoding lacks replaced."""
+    """Return the text with what the terminal's encoding lacks replaced, drawings by ASCII."""
     encoding = sys.stdout.encoding or "utf-8"
-    return text.encode(encoding, errors="replace").decode(encoding)
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        from traceattr.report.drawing import in_ascii
+
+        return in_ascii(text).encode(encoding, errors="replace").decode(encoding)
+    return text
 
 
 def _replace(path: Path, text: str) -> None:

@@ -12,13 +12,21 @@ from traceattr.cli.options import (
     ForceOption,
     GraphKindOption,
     OutputOption,
+    PlotOption,
     RoundsOption,
     RulesOption,
     TraceArgument,
     WindowOption,
     one_of,
 )
-from traceattr.cli.output import check_output, use_color, width, write_output
+from traceattr.cli.output import (
+    check_output,
+    check_plot,
+    link_to,
+    use_color,
+    width,
+    write_output,
+)
 from traceattr.cli.roofline_options import (
     AcceptLengthOption,
     BatchOption,
@@ -41,6 +49,7 @@ from traceattr.cli.roofline_options import (
     WhatIfOption,
     with_files,
 )
+from traceattr.errors import OptionError
 from traceattr.report.render import ReportFormat, render
 
 if TYPE_CHECKING:
@@ -80,6 +89,7 @@ def report(
     gpu_file: GpuFileOption = None,
     what_if: WhatIfOption = None,
     sweep: SweepOption = None,
+    plot: PlotOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -91,10 +101,11 @@ def report(
 
     Example: traceattr report ... --what-if gpu=H100_SXM --what-if 'remove_seam=draft->verify'
     """
-    from traceattr.roofline.deployment import deployment_from_flags
+    from traceattr.roofline.deployment import Deployment, deployment_from_flags
 
     inputs = (trace, rules, deployment, server_args, gpu_file)
     check_output(output, force=force, inputs=inputs)
+    check_plot(plot, output, force=force, inputs=inputs)
     changes = _changes(what_if or (), sweep or ())
     choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
     flags = deployment_from_flags(
@@ -114,10 +125,20 @@ def report(
         weights=weights,
     )
     said = with_files(flags, deployment, server_args)
+    is_compared = said != Deployment() or gpu_file is not None or bool(changes)
+    if plot is not None and not is_compared:
+        raise OptionError(f"--plot {plot}: draws the roofline (give --model, --batch, --context)")
     analysis = load_analysis(trace, rules, choice)
-    comparison = _compared(analysis, said, gpu_file, changes)
+    comparison = _compared(analysis, said, gpu_file, changes) if is_compared else None
+    if plot is not None and comparison is not None:
+        write_output(_drawn(comparison), plot)
     text = render(
-        analysis, format_, width=width(output), color=use_color(output), comparison=comparison
+        analysis,
+        format_,
+        width=width(output),
+        color=use_color(output),
+        comparison=comparison,
+        plot_link=link_to(plot, output),
     )
     write_output(text, output)
 
@@ -131,14 +152,18 @@ def _changes(what_ifs: "Sequence[str]", sweeps: "Sequence[str]") -> "tuple[Chang
     return read_changes(what_ifs, sweeps, (*KEYS, *TRACE_KEYS))
 
 
+def _drawn(comparison: "Comparison") -> str:
+    from traceattr.report.roofline_plot import measured_plot
+    from traceattr.report.roofline_svg import roofline_svg
+    from traceattr.report.svg import svg_file
+
+    return svg_file(roofline_svg(measured_plot(comparison)))
+
+
 def _compared(
     analysis: "Analysis", said: "Deployment", gpu_file: Path | None, changes: "Sequence[Change]"
-) -> "Comparison | None":
-    """Return the roofline beside the trace; nothing when nothing was said of the deployment."""
-    from traceattr.roofline.deployment import Deployment
-
-    if said == Deployment() and gpu_file is None and not changes:
-        return None
+) -> "Comparison":
+    """Return the roofline beside the trace."""
     from traceattr.report.comparison import compare
     from traceattr.report.comparison_inputs import (
         contradictions,

@@ -1,12 +1,19 @@
 """``traceattr roofline``."""
 
 from importlib.metadata import version
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from traceattr.cli.options import ForceOption, OutputOption
-from traceattr.cli.output import check_output, use_color, width, write_output
+from traceattr.cli.options import ForceOption, OutputOption, PlotOption
+from traceattr.cli.output import (
+    check_output,
+    check_plot,
+    link_to,
+    use_color,
+    width,
+    write_output,
+)
 from traceattr.cli.roofline_options import (
     AcceptLengthOption,
     BatchOption,
@@ -31,6 +38,9 @@ from traceattr.cli.roofline_options import (
 )
 from traceattr.errors import OptionError
 from traceattr.report.render import ReportFormat
+
+if TYPE_CHECKING:
+    from traceattr.roofline.roofline import Roofline
 
 
 def roofline(
@@ -67,6 +77,7 @@ def roofline(
     format_: Annotated[ReportFormat, typer.Option("--format", help="What to print.")] = (
         ReportFormat.TERMINAL
     ),
+    plot: PlotOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
 ) -> None:
@@ -83,8 +94,12 @@ def roofline(
     from traceattr.roofline.roofline import build_roofline
     from traceattr.roofline.what_if import build_what_if, read_changes
 
-    check_output(output, force=force, inputs=(deployment, server_args, gpu_file))
+    inputs = (deployment, server_args, gpu_file)
+    check_output(output, force=force, inputs=inputs)
+    check_plot(plot, output, force=force, inputs=inputs)
     changes = read_changes(what_if or (), sweep or ())
+    if plot is not None and (changes or list_known or explain is not None):
+        raise OptionError("--plot does not go with --what-if, --sweep, --explain or --list")
     if changes and explain is not None:
         raise OptionError("--explain does not go with --what-if or --sweep; explain one at a time")
     gpus = load_gpus(gpu_file)
@@ -119,5 +134,21 @@ def roofline(
         alternatives = build_what_if(known, gpus, answer, changes)
         text = render_what_if(alternatives, format_, width=width(output), color=use_color(output))
     else:
-        text = render_roofline(answer, format_, width=width(output), color=use_color(output))
+        if plot is not None:
+            write_output(_drawn(answer), plot)
+        text = render_roofline(
+            answer,
+            format_,
+            width=width(output),
+            color=use_color(output),
+            plot_link=link_to(plot, output),
+        )
     write_output(text, output)
+
+
+def _drawn(answer: "Roofline") -> str:
+    from traceattr.report.roofline_plot import predicted_plot
+    from traceattr.report.roofline_svg import roofline_svg
+    from traceattr.report.svg import svg_file
+
+    return svg_file(roofline_svg(predicted_plot(answer)))

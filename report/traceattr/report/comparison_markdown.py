@@ -15,7 +15,7 @@ from traceattr.report.comparison_text import (
     round_row,
 )
 from traceattr.report.escape import markdown_sentence, markdown_text
-from traceattr.report.markdown_blocks import details, markdown_table
+from traceattr.report.markdown_blocks import details, markdown_image, markdown_table
 from traceattr.report.projection_text import METHOD as PROJECTION_METHOD
 from traceattr.report.projection_text import TITLES as PROJECTION_TITLES
 from traceattr.report.projection_text import (
@@ -23,6 +23,8 @@ from traceattr.report.projection_text import (
     projection_rows,
     projections_title,
 )
+from traceattr.report.roofline_plot import measured_plot
+from traceattr.report.roofline_plot_text import plot_title
 from traceattr.report.what_if_markdown import alternatives_table
 
 
@@ -31,14 +33,15 @@ def comparison_summary(comparison: Comparison) -> str:
     return f"**Roofline:** {markdown_text(comparison_headline(comparison))}\n"
 
 
-def comparison_details(comparison: Comparison) -> Iterator[str]:
-    """Yield the table with what is below it, folded."""
+def comparison_details(comparison: Comparison, plot_link: str | None) -> Iterator[str]:
+    """Yield the table with what is below it, folded; a plot only where there is a file of it."""
     rows = [*comparison_rows(comparison), round_row(comparison)]
     table = markdown_table(TITLES, "l" + "r" * (len(TITLES) - 1), map(_cells, rows))
     notes = [*comparison_notes(comparison), *(f"{one.text}." for one in comparison.notices)]
     items = "".join(f"- {markdown_sentence(note)}\n" for note in notes)
     method = f"{markdown_text(METHOD)} Inputs: {markdown_text(inputs_sentence(comparison))}.\n"
-    parts = [table, *([items] if items else []), method]
+    plot = [markdown_image(plot_title(measured_plot(comparison)), plot_link)] if plot_link else []
+    parts = [table, *plot, *([items] if items else []), method]
     yield from details(markdown_text(comparison_title(comparison)), parts)
     if comparison.projections:
         yield from _projections(comparison)

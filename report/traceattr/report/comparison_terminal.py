@@ -27,6 +27,8 @@ from traceattr.report.projection_text import (
     projection_rows,
     projections_title,
 )
+from traceattr.report.roofline_plot import measured_plot
+from traceattr.report.roofline_plot_terminal import plot_section
 from traceattr.report.what_if_terminal import alternatives_table
 
 
@@ -42,6 +44,8 @@ def comparison_section(comparison: Comparison, width: int) -> Iterator[Renderabl
     yield Text(METHOD, style="dim")
     yield Text(visible(f"inputs: {inputs_sentence(comparison)}"), style="dim")
     yield ""
+    if comparison.reason is None:
+        yield from plot_section(measured_plot(comparison), width)
     if comparison.projections:
         yield from _projections(comparison)
 

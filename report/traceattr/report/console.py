@@ -1,4 +1,4 @@
-"""What every part of a report in a terminal is made of: plain ASCII, colour only as decoration."""
+"""What every part of a report in a terminal is made of: ASCII but for plots, colour for looks."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO

@@ -61,10 +61,12 @@ _METHOD = (
 )
 
 
-def render_markdown(analysis: Analysis, comparison: "Comparison | None" = None) -> str:
+def render_markdown(
+    analysis: Analysis, comparison: "Comparison | None" = None, plot_link: str | None = None
+) -> str:
     """Return the report, shorter than `MOST_CHARACTERS`; what is left out is said."""
     above = "\n".join(_above_the_fold(analysis, comparison))
-    method = "\n".join((*_roofline_details(comparison), *_last_details(analysis)))
+    method = "\n".join((*_roofline_details(comparison, plot_link), *_last_details(analysis)))
     room = MOST_CHARACTERS - len(above) - len(method) - len("\n\n")
     kernels = _fitting_kernels(analysis, room)
     return "\n".join(part for part in (above, kernels, method) if part)
@@ -130,11 +132,11 @@ def _roofline_summary(comparison: "Comparison | None") -> Iterator[str]:
         yield comparison_summary(comparison)
 
 
-def _roofline_details(comparison: "Comparison | None") -> Iterator[str]:
+def _roofline_details(comparison: "Comparison | None", plot_link: str | None) -> Iterator[str]:
     if comparison is not None:
         from traceattr.report.comparison_markdown import comparison_details
 
-        yield from comparison_details(comparison)
+        yield from comparison_details(comparison, plot_link)
 
 
 def _breakdown(lines: Iterable[Line], columns: Columns) -> str:

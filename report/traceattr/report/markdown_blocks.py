@@ -2,11 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from traceattr.report.escape import markdown_text
+
 
 def markdown_table(titles: Sequence[str], aligned: str, rows: Iterable[Sequence[str]]) -> str:
     """Return a table of cells that are escaped already; ``aligned`` has ``l`` or ``r`` for each."""
     rule = ("---:" if side == "r" else ":---" for side in aligned)
     return "".join(f"| {' | '.join(cells)} |\n" for cells in (titles, tuple(rule), *rows))
+
+
+def markdown_image(text: str, link: str) -> str:
+    """Return an image with what stands for it where it cannot be shown."""
+    return f"![{markdown_text(text)}]({link})\n"
 
 
 def details(summary: str, lines: Iterable[str]) -> Iterator[str]:

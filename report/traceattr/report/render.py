@@ -28,8 +28,11 @@ def render(
     width: int,
     color: bool,
     comparison: "Comparison | None" = None,
+    plot_link: str | None = None,
 ) -> str:
     """Return the report on ``analysis``; width and colour are for the terminal only.
+
+    ``plot_link`` is where Markdown finds the roofline plot.
 
     Renderers are imported when they are needed: rich alone would double the time to start.
     """
@@ -41,7 +44,7 @@ def render(
         case ReportFormat.MARKDOWN:
             from traceattr.report.markdown import render_markdown
 
-            return render_markdown(analysis, comparison)
+            return render_markdown(analysis, comparison, plot_link)
         case ReportFormat.JSON:
             from traceattr.report.json_document import render_json
 

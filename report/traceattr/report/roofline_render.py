@@ -12,9 +12,17 @@ from traceattr.roofline.roofline import Roofline
 
 
 def render_roofline(
-    roofline: Roofline, report_format: ReportFormat, *, width: int, color: bool
+    roofline: Roofline,
+    report_format: ReportFormat,
+    *,
+    width: int,
+    color: bool,
+    plot_link: str | None = None,
 ) -> str:
-    """Return the whole roofline; width and colour are for the terminal only."""
+    """Return the whole roofline; width and colour are for the terminal only.
+
+    ``plot_link`` is where Markdown finds the plot.
+    """
     match report_format:
         case ReportFormat.TERMINAL:
             from traceattr.report.roofline_terminal import render_terminal
@@ -23,7 +31,7 @@ def render_roofline(
         case ReportFormat.MARKDOWN:
             from traceattr.report.roofline_markdown import render_markdown
 
-            return render_markdown(roofline)
+            return render_markdown(roofline, plot_link)
         case ReportFormat.JSON:
             from traceattr.report.roofline_json import render_json
 

@@ -15,6 +15,8 @@ from traceattr.report.console import (
 )
 from traceattr.report.escape import visible
 from traceattr.report.render import NARROWEST
+from traceattr.report.roofline_plot import predicted_plot
+from traceattr.report.roofline_plot_terminal import plot_section
 from traceattr.report.roofline_text import (
     ALIGNED,
     METHOD,
@@ -32,16 +34,18 @@ from traceattr.roofline.roofline import Roofline
 
 def render_terminal(roofline: Roofline, *, width: int, color: bool) -> str:
     """Return the roofline as text of at most ``width`` columns."""
-    return printed(_parts(roofline), width=max(width, NARROWEST), color=color)
+    width = max(width, NARROWEST)
+    return printed(_parts(roofline, width), width=width, color=color)
 
 
-def _parts(roofline: Roofline) -> Iterator[RenderableType]:
+def _parts(roofline: Roofline, width: int) -> Iterator[RenderableType]:
     yield Text(visible(roofline_headline(roofline)), style="bold")
     yield ""
     yield heading(table_title(roofline))
     yield _table(roofline)
     yield Text(METHOD)
     yield ""
+    yield from plot_section(predicted_plot(roofline), width)
     yield from bullet_section("Warnings", [notice.text for notice in roofline.notices])
     yield fact_grid((*input_facts(roofline), (roofline.gpu.name, gpu_fact(roofline))))
 

@@ -71,17 +71,25 @@ class GpuSpec:
     bandwidth_efficiency: float
     sources: Mapping[str, str]
 
-    def peak_for(self, computes_in: Sequence[str]) -> float:
-        """Return the peak in FLOP/s of the first of these formats that the GPU has.
+    def format_for(self, computes_in: Sequence[str]) -> str:
+        """Return the first of these formats that the GPU computes in.
 
         Raises:
             HardwareError: When it has none of them.
         """
         for name in computes_in:
             if name in self.peak_flop_per_s:
-                return self.peak_flop_per_s[name]
+                return name
         wanted, known = ", ".join(computes_in), ", ".join(self.peak_flop_per_s)
         raise HardwareError(f"{self.name} does not compute in {wanted} (it has {known})")
+
+    def peak_for(self, computes_in: Sequence[str]) -> float:
+        """Return the peak in FLOP/s of the first of these formats that the GPU has.
+
+        Raises:
+            HardwareError: When it has none of them.
+        """
+        return self.peak_flop_per_s[self.format_for(computes_in)]
 
 
 def load_gpus(extra: Path | None = None) -> tuple[GpuSpec, ...]:
