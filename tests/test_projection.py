@@ -5,6 +5,7 @@ import json
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -143,6 +144,18 @@ def test_no_alternative_is_faster_than_its_bound(alternatives: dict[str, Any]) -
             assert entry["expected_with_excess_ns"] >= (entry["bound_ns"] or 0)
 
 
+def test_bars_begin_with_what_was_measured(tmp_path: Path) -> None:
+    plot = tmp_path / "plot.svg"
+    arguments = ["report", str(DEMO), *KNOWN, "--what-if", "gpu=H100_SXM", "--plot", str(plot)]
+
+    result = CliRunner().invoke(app, arguments)
+
+    assert "\nWhat if (per round, mean of 2 GPUs), drawn to scale\n" in result.stdout
+    texts = [element.text for element in ElementTree.parse(plot).iter()]
+    assert "as measured: expected with the excess 49.7, bound 41.2 ms" in texts
+    assert "gpu=H100_SXM: expected with the excess 197.4, bound 318.3 tokens/s" in texts
+
+
 def test_tables_and_csv_show_the_same() -> None:
     names = ("batch=8", "comm=wire")
     found = report(*names)["roofline"]
@@ -193,3 +206,8 @@ def test_where_graphs_hide_kernels_only_seams_carry_over(
     assert seam["round"]["expected_with_excess_ns"] == measured - seam["removed_ns"]
     assert batch["round"]["expected_with_excess_ns"] is None
     assert batch["reason"].startswith("CUDA graphs hide which kernels ran")
+
+    text = run(
+        "remove_seam=verify->draft_extend", "batch=8", trace=tmp_path / "trace.sqlite"
+    ).stdout
+    assert "\nas predicted  " in text.partition(", drawn to scale\n")[2]

@@ -246,7 +246,7 @@ def test_without_measured_categories_the_drawing_says_why(tmp_path: Path) -> Non
         (("--plot", "old.svg"), "old.svg: exists; overwrite it with --force"),
         (
             ("--plot", "p.svg", "--explain", "gdn"),
-            "--plot does not go with --what-if, --sweep, --explain or --list",
+            "--plot does not go with --explain or --list, which draw nothing",
         ),
     ],
 )

@@ -2,12 +2,18 @@
 
 import csv
 import json
+import re
 from io import StringIO
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from traceattr.cli import app
+from traceattr.report.bar_chart import Round, bar_chart
+from traceattr.report.bar_chart_terminal import bar_section
+from traceattr.report.console import printed
 
 KNOWN = (
     *("--model", "Qwen3.6-27B", "--gpu", "RTX_A6000", "--tp", "2", "--batch", "1"),
@@ -59,10 +65,49 @@ def test_groups_of_the_expected_time_add_up() -> None:
 def test_bars_are_drawn_to_scale_for_times_and_tokens() -> None:
     result = run(*SEED, "--sweep", "batch=1,8")
 
-    [_, base, one, eight] = section(result.stdout, "Expected, drawn to scale").splitlines()
+    [_, base, one, eight, *_] = section(
+        result.stdout, "What if (per round), drawn to scale"
+    ).splitlines()
     assert base.replace("as given", "batch=1 ") == one
     assert eight.count("\N{FULL BLOCK}") > one.count("\N{FULL BLOCK}") > 0
     assert len(eight) <= 80
+
+
+@pytest.mark.parametrize("width", [59, 80])
+def test_a_bar_is_full_to_the_lower_and_light_to_the_higher_of_both_figures(width: int) -> None:
+    rounds = [Round("old", 8_000_000, 4_000_000, 8.0), Round("new", 2_000_000, 1_000_000, 8.0)]
+    bars = bar_section(bar_chart("title", "expected", rounds), width)
+
+    text = printed(bars, width=width, color=False)
+
+    found = [(len(full), len(light)) for full, light in re.findall("(█+)[▉-▏]?(░*)", text)[:-2]]
+    places = (0, 1, 2, 3) if width < 60 else (0, 2, 1, 3)
+    [old_ms, new_ms, old_rate, new_rate] = [found[place] for place in places]
+    assert old_ms[0] == pytest.approx(4 * new_ms[0], abs=4)
+    assert old_ms[0] == pytest.approx(old_ms[1], abs=1)
+    assert new_rate[0] == pytest.approx(4 * old_rate[0], abs=4)
+    assert new_rate[0] == pytest.approx(new_rate[1], abs=1)
+
+
+def test_at_any_width_every_figure_is_whole() -> None:
+    arguments = (*SEED, "--what-if", "gpu=H100_SXM")
+    figures = set(re.findall(r"\d+\.\d{3}", run(*arguments, columns=120).stdout))
+
+    assert figures <= set(re.findall(r"\d+\.\d{3}", run(*arguments, columns=40).stdout))
+
+
+def test_a_drawing_has_a_bar_and_its_figures_for_every_alternative(tmp_path: Path) -> None:
+    plot, report = tmp_path / "plot.svg", tmp_path / "report.md"
+    arguments = ("--what-if", "gpu=H100_SXM", "--sweep", "batch=1,8", "--format", "markdown")
+
+    result = run(*SEED, *arguments, "--plot", str(plot), "-o", str(report))
+
+    assert result.stderr == f"Wrote {plot}\nWrote {report}\n"
+    assert "![What if (ms per round)](plot.svg)" in report.read_text(encoding="utf-8")
+    texts = [element.text for element in ElementTree.parse(plot).iter()]
+    assert texts.count("gpu=H100_SXM") == texts.count("batch=8") == 2
+    assert "197.0 (bound 318.3)" in texts
+    assert "gpu=H100_SXM: expected 15.2, bound 9.4 ms" in texts
 
 
 @pytest.mark.parametrize("columns", [40, 80, 120])

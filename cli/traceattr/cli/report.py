@@ -131,7 +131,9 @@ def report(
     analysis = load_analysis(trace, rules, choice)
     comparison = _compared(analysis, said, gpu_file, changes) if is_compared else None
     if plot is not None and comparison is not None:
-        write_output(_drawn(comparison), plot)
+        from traceattr.report.plot_file import comparison_plot
+
+        write_output(comparison_plot(comparison), plot)
     text = render(
         analysis,
         format_,
@@ -150,14 +152,6 @@ def _changes(what_ifs: "Sequence[str]", sweeps: "Sequence[str]") -> "tuple[Chang
     from traceattr.roofline.what_if import TRACE_KEYS, read_changes
 
     return read_changes(what_ifs, sweeps, (*KEYS, *TRACE_KEYS))
-
-
-def _drawn(comparison: "Comparison") -> str:
-    from traceattr.report.roofline_plot import measured_plot
-    from traceattr.report.roofline_svg import roofline_svg
-    from traceattr.report.svg import svg_file
-
-    return svg_file(roofline_svg(measured_plot(comparison)))
 
 
 def _compared(

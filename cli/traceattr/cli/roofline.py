@@ -1,7 +1,7 @@
 """``traceattr roofline``."""
 
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -38,9 +38,6 @@ from traceattr.cli.roofline_options import (
 )
 from traceattr.errors import OptionError
 from traceattr.report.render import ReportFormat
-
-if TYPE_CHECKING:
-    from traceattr.roofline.roofline import Roofline
 
 
 def roofline(
@@ -98,8 +95,8 @@ def roofline(
     check_output(output, force=force, inputs=inputs)
     check_plot(plot, output, force=force, inputs=inputs)
     changes = read_changes(what_if or (), sweep or ())
-    if plot is not None and (changes or list_known or explain is not None):
-        raise OptionError("--plot does not go with --what-if, --sweep, --explain or --list")
+    if plot is not None and (list_known or explain is not None):
+        raise OptionError("--plot does not go with --explain or --list, which draw nothing")
     if changes and explain is not None:
         raise OptionError("--explain does not go with --what-if or --sweep; explain one at a time")
     gpus = load_gpus(gpu_file)
@@ -126,29 +123,26 @@ def roofline(
     )
     known = with_files(flags, deployment, server_args)
     answer = build_roofline(known, gpus, version=version("traceattr"), prefill_tokens=prefill)
+    link = link_to(plot, output)
     if explain is not None:
         text = render_explanation(answer, explain, format_, width=width(output))
     elif changes:
         from traceattr.report.what_if_render import render_what_if
 
         alternatives = build_what_if(known, gpus, answer, changes)
-        text = render_what_if(alternatives, format_, width=width(output), color=use_color(output))
+        if plot is not None:
+            from traceattr.report.plot_file import what_if_plot
+
+            write_output(what_if_plot(alternatives), plot)
+        text = render_what_if(
+            alternatives, format_, width=width(output), color=use_color(output), plot_link=link
+        )
     else:
         if plot is not None:
-            write_output(_drawn(answer), plot)
+            from traceattr.report.plot_file import prediction_plot
+
+            write_output(prediction_plot(answer), plot)
         text = render_roofline(
-            answer,
-            format_,
-            width=width(output),
-            color=use_color(output),
-            plot_link=link_to(plot, output),
+            answer, format_, width=width(output), color=use_color(output), plot_link=link
         )
     write_output(text, output)
-
-
-def _drawn(answer: "Roofline") -> str:
-    from traceattr.report.roofline_plot import predicted_plot
-    from traceattr.report.roofline_svg import roofline_svg
-    from traceattr.report.svg import svg_file
-
-    return svg_file(roofline_svg(predicted_plot(answer)))

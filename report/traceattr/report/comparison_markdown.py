@@ -40,18 +40,24 @@ def comparison_details(comparison: Comparison, plot_link: str | None) -> Iterato
     notes = [*comparison_notes(comparison), *(f"{one.text}." for one in comparison.notices)]
     items = "".join(f"- {markdown_sentence(note)}\n" for note in notes)
     method = f"{markdown_text(METHOD)} Inputs: {markdown_text(inputs_sentence(comparison))}.\n"
-    plot = [markdown_image(plot_title(measured_plot(comparison)), plot_link)] if plot_link else []
+    plot = [] if comparison.projections or plot_link is None else [_roofline(comparison, plot_link)]
     parts = [table, *plot, *([items] if items else []), method]
     yield from details(markdown_text(comparison_title(comparison)), parts)
     if comparison.projections:
-        yield from _projections(comparison)
+        yield from _projections(comparison, plot_link)
 
 
-def _projections(comparison: Comparison) -> Iterator[str]:
+def _roofline(comparison: Comparison, plot_link: str) -> str:
+    return markdown_image(plot_title(measured_plot(comparison)), plot_link)
+
+
+def _projections(comparison: Comparison, plot_link: str | None) -> Iterator[str]:
     table = alternatives_table(PROJECTION_TITLES, [*projection_rows(comparison)])
     items = "".join(f"- {markdown_sentence(note)}\n" for note in projection_notes(comparison))
-    parts = [table, *([items] if items else []), f"{markdown_text(PROJECTION_METHOD)}\n"]
-    yield from details(markdown_text(projections_title(comparison)), parts)
+    title = projections_title(comparison)
+    plot = [] if plot_link is None else [markdown_image(title, plot_link)]
+    parts = [table, *plot, *([items] if items else []), f"{markdown_text(PROJECTION_METHOD)}\n"]
+    yield from details(markdown_text(title), parts)
 
 
 def _cells(row: Row) -> tuple[str, ...]:

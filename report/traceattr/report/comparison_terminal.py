@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
+from traceattr.report.bar_chart_terminal import bar_section
 from traceattr.report.comparison import Comparison
 from traceattr.report.comparison_text import (
     COLUMNS,
@@ -18,18 +19,19 @@ from traceattr.report.comparison_text import (
     inputs_sentence,
     round_row,
 )
-from traceattr.report.console import GUTTER, add_column, heading, ruled_table, used_width
+from traceattr.report.console import heading
 from traceattr.report.escape import visible
 from traceattr.report.projection_text import METHOD as PROJECTION_METHOD
 from traceattr.report.projection_text import TITLES as PROJECTION_TITLES
 from traceattr.report.projection_text import (
     projection_notes,
     projection_rows,
+    projections_chart,
     projections_title,
 )
 from traceattr.report.roofline_plot import measured_plot
 from traceattr.report.roofline_plot_terminal import plot_section
-from traceattr.report.what_if_terminal import alternatives_table
+from traceattr.report.wide_table import table_that_fits, tables_in_turn
 
 
 def comparison_section(comparison: Comparison, width: int) -> Iterator[RenderableType]:
@@ -47,35 +49,25 @@ def comparison_section(comparison: Comparison, width: int) -> Iterator[Renderabl
     if comparison.reason is None:
         yield from plot_section(measured_plot(comparison), width)
     if comparison.projections:
-        yield from _projections(comparison)
+        yield from _projections(comparison, width)
 
 
-def _projections(comparison: Comparison) -> Iterator[RenderableType]:
+def _projections(comparison: Comparison, width: int) -> Iterator[RenderableType]:
     yield heading(projections_title(comparison))
-    yield alternatives_table(PROJECTION_TITLES, [*projection_rows(comparison)])
+    rows = [*projection_rows(comparison)]
+    yield from tables_in_turn(PROJECTION_TITLES, rows, width)
     for note in projection_notes(comparison):
         yield Text(visible(note), style="yellow")
     yield Text(PROJECTION_METHOD, style="dim")
     yield ""
+    yield from bar_section(projections_chart(comparison), width)
 
 
 def _table(comparison: Comparison, width: int) -> RenderableType:
-    rows = [*map(_texts, comparison_rows(comparison))]
-    total = _texts(round_row(comparison))
-    for kept in COLUMNS:
-        cells = [[row[column] for column in kept] for row in (TITLES, *rows, total)]
-        if used_width(cells) - GUTTER <= width:
-            break
-    table = ruled_table()
-    for title in cells[0]:
-        add_column(table, title, "left" if title == TITLES[0] else "right")
-    for row in cells[1:-1]:
-        table.add_row(*row)
-    table.add_section()
-    table.add_row(*cells[-1])
-    return table
+    rows = [*map(_cells, comparison_rows(comparison)), _cells(round_row(comparison))]
+    return table_that_fits(TITLES, f"l{'r' * (len(TITLES) - 1)}", rows, COLUMNS, width)
 
 
-def _texts(row: Row) -> tuple[str, ...]:
+def _cells(row: Row) -> tuple[str, ...]:
     name, *cells = row.cells
     return (f"{'  ' * row.depth}{name}", *cells)

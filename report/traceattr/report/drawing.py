@@ -3,8 +3,8 @@
 _TOP, _UPPER, _LOWER = 0x09, 0x12, 0x24
 """Dots of a Braille character in its first, second and third row; the rest is in the fourth."""
 
-_BARS = {"█": "#", "▉": "#", "▊": "#", "▋": "#", "▌": "#", "▍": " ", "▎": " ", "▏": " ", "░": "-"}
-"""Full and partial blocks, of which less than half is nothing, and what is lightly filled."""
+_BARS = {"█": "#", "▉": "#", "▊": "#", "▋": "#", "▌": "#", "▍": "-", "▎": "-", "▏": "-", "░": "-"}
+"""Full and partial blocks, of which less than half is as good as light ones."""
 
 
 def in_ascii(text: str) -> str:

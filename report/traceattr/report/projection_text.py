@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from traceattr.report.bar_chart import BarChart, Round, bar_chart
 from traceattr.report.comparison import Comparison
 from traceattr.report.figures import MILLISECONDS, UNKNOWN
 from traceattr.report.projection import Projection
@@ -40,6 +41,24 @@ def projection_rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:
     )
     for each in comparison.projections:
         yield _cells(each, whole.measured_ns)
+
+
+def projections_chart(comparison: Comparison) -> BarChart:
+    """Return bars of every alternative: with the excess, or where a trace hides it as predicted."""
+    title = projections_title(comparison).replace("ms ", "")
+    base, shown = comparison.roofline.prediction, comparison.projections
+    carried = [
+        Round(each.change.name, each.carried_ns, each.bound_ns, each.roofline.prediction.tokens)
+        for each in shown
+        if each.carried_ns is not None
+    ]
+    if comparison.round_ns is not None and len(carried) == len(shown):
+        first = Round(BASE, comparison.round_ns, base.bound_ns, base.tokens)
+        return bar_chart(title, "expected with the excess", [first, *carried])
+    predictions = [("as predicted", base)]
+    predictions += [(each.change.name, each.roofline.prediction) for each in shown]
+    rounds = [Round(name, p.expected_ns, p.bound_ns, p.tokens) for name, p in predictions]
+    return bar_chart(title, "expected", rounds)
 
 
 def projection_notes(comparison: Comparison) -> Iterator[str]:

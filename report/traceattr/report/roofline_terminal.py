@@ -5,20 +5,14 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from traceattr.report.console import (
-    add_column,
-    bullet_section,
-    fact_grid,
-    heading,
-    printed,
-    ruled_table,
-)
+from traceattr.report.console import bullet_section, fact_grid, heading, printed
 from traceattr.report.escape import visible
 from traceattr.report.render import NARROWEST
 from traceattr.report.roofline_plot import predicted_plot
 from traceattr.report.roofline_plot_terminal import plot_section
 from traceattr.report.roofline_text import (
     ALIGNED,
+    COLUMNS,
     METHOD,
     TITLES,
     Row,
@@ -29,6 +23,7 @@ from traceattr.report.roofline_text import (
     table_title,
     total_row,
 )
+from traceattr.report.wide_table import table_that_fits
 from traceattr.roofline.roofline import Roofline
 
 
@@ -42,7 +37,7 @@ def _parts(roofline: Roofline, width: int) -> Iterator[RenderableType]:
     yield Text(visible(roofline_headline(roofline)), style="bold")
     yield ""
     yield heading(table_title(roofline))
-    yield _table(roofline)
+    yield _table(roofline, width)
     yield Text(METHOD)
     yield ""
     yield from plot_section(predicted_plot(roofline), width)
@@ -50,18 +45,11 @@ def _parts(roofline: Roofline, width: int) -> Iterator[RenderableType]:
     yield fact_grid((*input_facts(roofline), (roofline.gpu.name, gpu_fact(roofline))))
 
 
-def _table(roofline: Roofline) -> RenderableType:
-    table = ruled_table()
-    for title, side in zip(TITLES, ALIGNED, strict=True):
-        add_column(table, title, "left" if side == "l" else "right")
-    for row in roofline_rows(roofline):
-        table.add_row(*_texts(row))
-    table.add_section()
-    table.add_row(*_texts(total_row(roofline)))
-    return table
+def _table(roofline: Roofline, width: int) -> RenderableType:
+    rows = [*map(_cells, roofline_rows(roofline)), _cells(total_row(roofline))]
+    return table_that_fits(TITLES, ALIGNED, rows, COLUMNS, width)
 
 
-def _texts(row: Row) -> Iterator[Text]:
+def _cells(row: Row) -> tuple[str, ...]:
     name, *cells = row.cells
-    yield Text(f"{'  ' * row.depth}{name}")
-    yield from map(Text, cells)
+    return (f"{'  ' * row.depth}{name}", *cells)

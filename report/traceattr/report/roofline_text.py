@@ -12,6 +12,9 @@ from traceattr.roofline.work import PHASES
 TITLES = ("category", "bytes", "FLOP", "launches", "bound", "expected", "limited by")
 ALIGNED = "lrrrrrl"
 
+COLUMNS = (tuple(range(len(TITLES))), (0, 1, 4, 5, 6), (0, 4, 5))
+"""Choices of columns, the widest first."""
+
 TABLE_TITLE = "Per round and GPU (times in ms)"
 PREFILL_TITLE = "Per pass and GPU (times in ms)"
 

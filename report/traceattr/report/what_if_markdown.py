@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from traceattr.report.escape import markdown_sentence, markdown_text
-from traceattr.report.markdown_blocks import details, markdown_table
+from traceattr.report.markdown_blocks import details, markdown_image, markdown_table
 from traceattr.report.roofline_text import METHOD, gpu_fact, input_facts, roofline_headline
 from traceattr.report.what_if_text import (
     CHANGE_TITLES,
@@ -19,12 +19,12 @@ from traceattr.report.what_if_text import (
 from traceattr.roofline.what_if import WhatIf
 
 
-def render_markdown(what_if: WhatIf) -> str:
-    """Return the alternatives as Markdown that stands on its own."""
-    return "\n".join(_parts(what_if))
+def render_markdown(what_if: WhatIf, plot_link: str | None = None) -> str:
+    """Return the alternatives as Markdown that stands on its own; a plot is a file beside it."""
+    return "\n".join(_parts(what_if, plot_link))
 
 
-def _parts(what_if: WhatIf) -> Iterator[str]:
+def _parts(what_if: WhatIf, plot_link: str | None) -> Iterator[str]:
     base, shown, titles = what_if.base, lines(what_if), group_titles(what_if)
     headline = f"{roofline_headline(base)} {what_if_headline(what_if)}"
     yield f"**{markdown_text(headline)}**\n"
@@ -33,6 +33,8 @@ def _parts(what_if: WhatIf) -> Iterator[str]:
     yield f"{groups_title(what_if)}\n"
     yield alternatives_table(titles, [group_cells(line, titles) for line in shown])
     warnings = [*(notice.text for notice in base.notices), *remarks(what_if)]
+    if plot_link is not None:
+        yield markdown_image(change_title(what_if), plot_link)
     if warnings:
         yield "".join(f"- {markdown_sentence(text)}\n" for text in warnings)
     facts = (*input_facts(base), (base.gpu.name, gpu_fact(base)))

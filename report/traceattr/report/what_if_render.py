@@ -4,8 +4,18 @@ from traceattr.report.render import ReportFormat
 from traceattr.roofline.what_if import WhatIf
 
 
-def render_what_if(what_if: WhatIf, report_format: ReportFormat, *, width: int, color: bool) -> str:
-    """Return the base and its alternatives; width and colour are for the terminal only."""
+def render_what_if(
+    what_if: WhatIf,
+    report_format: ReportFormat,
+    *,
+    width: int,
+    color: bool,
+    plot_link: str | None = None,
+) -> str:
+    """Return the base and its alternatives; width and colour are for the terminal only.
+
+    ``plot_link`` is where Markdown finds the plot.
+    """
     match report_format:
         case ReportFormat.TERMINAL:
             from traceattr.report.what_if_terminal import render_terminal
@@ -14,7 +24,7 @@ def render_what_if(what_if: WhatIf, report_format: ReportFormat, *, width: int, 
         case ReportFormat.MARKDOWN:
             from traceattr.report.what_if_markdown import render_markdown
 
-            return render_markdown(what_if)
+            return render_markdown(what_if, plot_link)
         case ReportFormat.JSON:
             from traceattr.report.what_if_json import render_json
 

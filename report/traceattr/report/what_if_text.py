@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from traceattr.report.bar_chart import BarChart, Round, bar_chart
 from traceattr.report.figures import MILLISECONDS, UNKNOWN
 from traceattr.roofline.roofline import Roofline
 from traceattr.roofline.what_if import Alternative, WhatIf
@@ -45,6 +46,16 @@ def lines(what_if: WhatIf) -> tuple[Line, ...]:
 def change_title(what_if: WhatIf) -> str:
     """Return what stands above the first table."""
     return f"What if (ms per {_unit(what_if)})"
+
+
+def what_if_chart(what_if: WhatIf) -> BarChart:
+    """Return bars of the base and of every alternative."""
+    rounds = [
+        Round(line.name, found.expected_ns, found.bound_ns, found.tokens)
+        for line in lines(what_if)
+        for found in [line.roofline.prediction]
+    ]
+    return bar_chart(change_title(what_if).replace("ms ", ""), "expected", rounds)
 
 
 def groups_title(what_if: WhatIf) -> str:
