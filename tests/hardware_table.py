@@ -1,11 +1,11 @@
 """The tables of docs/hardware.md; cog calls them."""
 
+from traceattr.roofline.calibration import GEMM_BANDWIDTH_SOURCE
 from traceattr.roofline.hardware import GpuSpec, load_gpus
 from traceattr.roofline.model import catalogue, load_model
 
 _FORMATS = ("bf16", "fp16", "fp8", "int8", "fp4")
 _PLAIN = "NVIDIA data sheet"
-_DEFAULT = "default"
 _LABELS = {
     "memory_bandwidth_bytes_per_s": "bandwidth",
     "peak_flop_per_s": "tensor peaks",
@@ -78,7 +78,7 @@ def _sources(gpu: GpuSpec) -> str:
     said = {
         key: text
         for key, text in gpu.sources.items()
-        if text != _PLAIN and not (key == "bandwidth_efficiency" and text.startswith(_DEFAULT))
+        if text != _PLAIN and text != f"default: {GEMM_BANDWIDTH_SOURCE}"
     }
     parts = [f"{_LABELS[key]}: {said[key]}" for key in _LABELS if key in said]
     return "<br>".join(parts) or _PLAIN

@@ -42,12 +42,17 @@ class KernelCost:
     source: str
 
 
+GEMM_BANDWIDTH_SOURCE = (
+    "median of GEMMs above 100 MB on L40S, RTX PRO 6000 and H100 (aiconfigurator, SGLang 0.5.14)"
+)
+
 KERNEL_COSTS: dict[KernelKind, KernelCost] = {
+    # The ratio is that of GPUs without one of their own in hardware.toml.
     KernelKind.GEMM: KernelCost(
         4_000,
         0.83,
-        f"{_KERNEL_TABLES}: bf16, 279 shapes of 8 MB and more; H100 4.0 us and 0.865, H200 4.2 and"
-        " 0.862, B200 3.5 and 0.81, A100 6.1 and 0.76; L40S 0.83-0.85 from 100 MB on",
+        f"{_KERNEL_TABLES}: bf16, 279 shapes of 8 MB and more: H100 4.0 us, H200 4.2, B200 3.5,"
+        " A100 6.1",
     ),
     KernelKind.EXPERTS: KernelCost(
         4_000, 0.70, "assumed: 8 us for the two expert GEMMs of a layer, 0.70 of bandwidth"

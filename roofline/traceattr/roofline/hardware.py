@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from traceattr.errors import HardwareError
+from traceattr.roofline.calibration import GEMM_BANDWIDTH_SOURCE, KERNEL_COSTS, KernelKind
 from traceattr.roofline.fields import Fields
 
 TOLERANCE = 0.05
@@ -53,7 +54,8 @@ class GpuSpec:
         link_bandwidth_bytes_per_s: Its nominal bandwidth per direction.
         pcie_bandwidth_bytes_per_s: Nominal PCIe bandwidth per direction; None without PCIe. It is
             what GPUs without their ``NVLink bridge`` talk over.
-        bandwidth_efficiency: Share of the bandwidth that reading weights achieves.
+        bandwidth_efficiency: Share of the bandwidth that reading weights achieves: measured, or the
+            default of `calibration`.
         sources: Where the number in each field is from.
     """
 
@@ -181,18 +183,19 @@ def _gpu(table: Mapping[str, Any], index: int, file: str) -> GpuSpec:
         pcie_bandwidth_bytes_per_s=(
             _giga(fields, "pcie_gb_per_s") if fields.has("pcie_gb_per_s") else None
         ),
-        bandwidth_efficiency=_share(fields, "bandwidth_efficiency"),
-        sources={key: sources.get(key, file) for key in _SOURCED},
+        bandwidth_efficiency=_efficiency(fields),
+        sources={key: sources.get(key, file) for key in _SOURCED} | _efficiency_source(fields),
     )
 
 
+_EFFICIENCY = "bandwidth_efficiency"
 _SOURCED = (
     "sm_count",
     "memory_bytes",
     "memory_bandwidth_bytes_per_s",
     "peak_flop_per_s",
     "link_bandwidth_bytes_per_s",
-    "bandwidth_efficiency",
+    _EFFICIENCY,
 )
 
 
@@ -208,11 +211,22 @@ def _giga(fields: Fields, key: str) -> int:
     return round(fields.number(key) * 10**9)
 
 
-def _share(fields: Fields, key: str) -> float:
-    value = fields.number(key)
+def _efficiency(fields: Fields) -> float:
+    if not fields.has(_EFFICIENCY):
+        return KERNEL_COSTS[KernelKind.GEMM].bandwidth_ratio
+    value = fields.number(_EFFICIENCY)
     if value > 1:
-        raise fields.wrong(key, "a share of at most 1")
+        raise fields.wrong(_EFFICIENCY, "a share of at most 1")
     return value
+
+
+def _efficiency_source(fields: Fields) -> dict[str, str]:
+    """Return where a default is from; a GPU that has no number of its own may have a remark."""
+    if fields.has(_EFFICIENCY):
+        return {}
+    sources = fields.table("sources").values if fields.has("sources") else {}
+    remark = f"; {sources[_EFFICIENCY]}" if _EFFICIENCY in sources else ""
+    return {_EFFICIENCY: f"default: {GEMM_BANDWIDTH_SOURCE}{remark}"}
 
 
 def _spellings(gpu: GpuSpec) -> set[str]:
