@@ -71,6 +71,7 @@ def test_wire_begins_when_the_last_rank_arrives(collective: str, tmp_path: Path)
             Communication(1, 2, 42, 0, 60, 2, 0, constant(21), constant(0)),
         ),
         decode_rounds=2,
+        usual_collective_ns=21,
     )
 
 

@@ -153,7 +153,7 @@ def test_bars_begin_with_what_was_measured(tmp_path: Path) -> None:
     assert "\nWhat if (per round, mean of 2 GPUs), drawn to scale\n" in result.stdout
     texts = [element.text for element in ElementTree.parse(plot).iter()]
     assert "as measured: expected with the excess 49.7, bound 41.2 ms" in texts
-    assert "gpu=H100_SXM: expected with the excess 197.4, bound 318.3 tokens/s" in texts
+    assert "gpu=H100_SXM: expected with the excess 197.5, bound 318.3 tokens/s" in texts
 
 
 def test_tables_and_csv_show_the_same() -> None:

@@ -13,9 +13,11 @@ from tests.round_analyses import speculative
 from traceattr.attribution.rank_figures import RankGroup
 from traceattr.cli import app
 from traceattr.errors import DeploymentError
+from traceattr.report.compared import compared
 from traceattr.report.comparison import Figures
 from traceattr.report.comparison_inputs import deployment_from_trace, with_trace
-from traceattr.roofline.deployment import Deployment
+from traceattr.roofline.deployment import Deployment, deployment_from_flags
+from traceattr.roofline.hardware import load_gpus
 from traceattr.roofline.inputs import Input
 from traces.cases import CASES
 from traces.description import Simulation
@@ -105,6 +107,24 @@ def test_what_the_trace_shows_needs_no_flag() -> None:
     assert inputs["batch"] == {"value": 1, "from": "flag"}
 
 
+def test_the_latency_of_an_all_reduce_is_measured_without_waiting() -> None:
+    measured = roofline(*SERVED)["inputs"]["alpha_us"]
+    given = roofline(*SERVED, "--alpha-us", "30")["inputs"]["alpha_us"]
+
+    assert measured["from"] == "trace"
+    assert measured["value"] == pytest.approx(5.5, rel=0.02)  # as the simulator makes them
+    assert given == {"value": 30.0, "from": "flag"}
+
+
+def test_without_collectives_their_latency_is_that_of_the_calibration() -> None:
+    analysis = replace(speculative(), ranks=(RankGroup((0, 1), reason="no clock"),))
+    known = deployment_from_flags(
+        model="Qwen3.6-27B", gpu="RTX_A6000", tp=2, batch=1, context=500, draft_steps=3
+    )
+
+    assert compared(analysis, known, load_gpus()).roofline.setup.alpha_ns is None
+
+
 def test_an_excess_is_measured_minus_expected_and_they_are_of_one_gpu() -> None:
     found = document(*KNOWN)
 
@@ -129,10 +149,11 @@ def test_what_is_measured_sums_to_the_round() -> None:
 
 
 def test_the_prediction_is_that_of_traceattr_roofline() -> None:
-    flags = ("--gpu", "RTX_A6000", "--tp", "2", "--draft-steps", "3", "--format", "json")
-    alone = json.loads(CliRunner().invoke(app, ["roofline", *KNOWN, *flags]).stdout)
-
     found = roofline(*KNOWN)
+    alpha = str(found["inputs"]["alpha_us"]["value"])
+    flags = ("--gpu", "RTX_A6000", "--tp", "2", "--draft-steps", "3", "--alpha-us", alpha)
+    result = CliRunner().invoke(app, ["roofline", *KNOWN, *flags, "--format", "json"])
+    alone = json.loads(result.stdout)
 
     assert found["round"]["bound_ns"] == alone["round"]["bound_ns"]
     assert found["round"]["expected_ns"] == alone["round"]["expected_ns"]

@@ -3,7 +3,7 @@
 import pytest
 
 from traceattr.errors import DeploymentError, HardwareError, OptionError
-from traceattr.roofline.deployment import Deployment, deployment_from_flags
+from traceattr.roofline.deployment import Deployment, deployment_from_flags, merge
 from traceattr.roofline.hardware import load_gpus
 from traceattr.roofline.roofline import build_roofline
 from traceattr.roofline.what_if import WhatIf, build_what_if, read_changes
@@ -117,6 +117,28 @@ def test_draft_tokens_follow_other_draft_steps() -> None:
     assert alternative.roofline.setup.draft_tokens == 6
 
 
+def test_the_latency_of_a_machine_is_not_kept_for_another() -> None:
+    slow = merge(deployment_from_flags(alpha_us=30.0), known())
+
+    other, fewer, same, given = what_if(
+        "gpu=L40S", "tp=4", "batch=8", "gpu=L40S,alpha_us=9", of=slow
+    ).alternatives
+
+    assert other.roofline.setup.alpha_ns is None
+    assert fewer.roofline.setup.alpha_ns is None
+    assert same.roofline.setup.alpha_ns == 30_000
+    assert given.roofline.setup.alpha_ns == 9_000
+
+
+def test_a_latency_counts_for_every_collective_and_never_in_a_bound() -> None:
+    [alternative] = what_if("alpha_us=15.45").alternatives
+
+    old, new = alternative.roofline.prediction, what_if().base.prediction
+    calls = sum(e.launches for e in new.categories if e.category == "comm")
+    assert old.expected_ns - new.expected_ns == pytest.approx(calls * 10_000, abs=2)
+    assert old.bound_ns == new.bound_ns
+
+
 def test_an_alternative_can_know_what_the_base_does_not() -> None:
     result = what_if("accept_length=2", of=known(accept_length=None))
 
@@ -131,8 +153,8 @@ def test_an_unknown_key_names_the_known_ones(what: tuple[str, ...]) -> None:
 
     assert str(caught.value) == (
         f"--what-if {what[0]}: unknown key 'speed' (one of model, gpu, tp, ep, dp_attention,"
-        " batch, context, draft_steps, draft_tokens, accept_length, draft_vocab, kv_format,"
-        " state_format, weights)"
+        " batch, context, draft_steps, draft_tokens, accept_length, draft_vocab, alpha_us,"
+        " kv_format, state_format, weights)"
     )
 
 

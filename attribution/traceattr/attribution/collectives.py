@@ -68,7 +68,21 @@ def _compare(accounts: Sequence[Account], window: Window) -> RankGroup:
         per_gpu=tuple(_per_gpu(accounts, matched, inside_only, decoding, window)),
         straggler=find_straggler(accounts, inside_only, window),
         decode_rounds=len(decoding),
+        usual_collective_ns=_usual_ns(matched, decoding),
     )
+
+
+def _usual_ns(matched: Collectives, decoding: Ids) -> int | None:
+    """Return what the most frequent collective of some rounds takes where nobody waits.
+
+    The rank that arrives last waits for none, so the shortest time among the ranks is transfer.
+    """
+    of_rounds = matched.where(np.isin(matched.round, decoding))
+    if not len(of_rounds.name):
+        return None
+    usual = of_rounds.where(of_rounds.name == np.bincount(of_rounds.name).argmax())
+    shortest_ns = (usual.end_ns - usual.start_ns).min(axis=0)
+    return int(np.quantile(shortest_ns, 0.5, method="inverted_cdf"))
 
 
 def _obstacle(accounts: Sequence[Account], window: Window) -> str | None:

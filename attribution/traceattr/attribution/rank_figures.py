@@ -68,6 +68,8 @@ class RankGroup:
         reason: Why nothing can be said, for people.
         decode_rounds: Rounds that figures per round are about: those compared that decode and lie
             in the window as a whole.
+        usual_collective_ns: How long the collective that those rounds run most takes without any
+            waiting: the median of the shortest time among the ranks; None when nothing can be said.
     """
 
     gpus: tuple[int, ...]
@@ -77,3 +79,4 @@ class RankGroup:
     straggler: Straggler | None = None
     reason: str | None = None
     decode_rounds: int = 0
+    usual_collective_ns: int | None = None

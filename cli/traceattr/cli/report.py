@@ -1,7 +1,5 @@
 """``traceattr report``."""
 
-from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +27,7 @@ from traceattr.cli.output import (
 )
 from traceattr.cli.roofline_options import (
     AcceptLengthOption,
+    AlphaOption,
     BatchOption,
     ContextOption,
     DeploymentOption,
@@ -81,6 +80,7 @@ def report(
     draft_tokens: DraftTokensOption = None,
     accept_length: AcceptLengthOption = None,
     draft_vocab: DraftVocabOption = None,
+    alpha_us: AlphaOption = None,
     kv_dtype: KvDtypeOption = None,
     state_dtype: StateDtypeOption = None,
     weights: WeightsOption = None,
@@ -120,6 +120,7 @@ def report(
         draft_tokens=draft_tokens,
         accept_length=accept_length,
         draft_vocab=draft_vocab,
+        alpha_us=alpha_us,
         kv_format=kv_dtype,
         state_format=state_dtype,
         weights=weights,
@@ -157,22 +158,7 @@ def _changes(what_ifs: "Sequence[str]", sweeps: "Sequence[str]") -> "tuple[Chang
 def _compared(
     analysis: "Analysis", said: "Deployment", gpu_file: Path | None, changes: "Sequence[Change]"
 ) -> "Comparison":
-    """Return the roofline beside the trace."""
-    from traceattr.report.comparison import compare
-    from traceattr.report.comparison_inputs import (
-        contradictions,
-        deployment_from_trace,
-        with_trace,
-    )
-    from traceattr.report.projection import project
+    from traceattr.report.compared import compared
     from traceattr.roofline.hardware import load_gpus
-    from traceattr.roofline.roofline import build_roofline
-    from traceattr.roofline.what_if import build_what_if
 
-    gpus = load_gpus(gpu_file)
-    shown = deployment_from_trace(analysis, gpus)
-    known = with_trace(said, shown, analysis)
-    roofline = build_roofline(known, gpus, version=version("traceattr"))
-    comparison = compare(analysis, roofline, contradictions(said, shown, gpus))
-    alternatives = build_what_if(known, gpus, roofline, changes).alternatives
-    return replace(comparison, projections=project(comparison, analysis, alternatives))
+    return compared(analysis, said, load_gpus(gpu_file), changes)

@@ -16,6 +16,7 @@ from traceattr.cli.output import (
 )
 from traceattr.cli.roofline_options import (
     AcceptLengthOption,
+    AlphaOption,
     BatchOption,
     ContextOption,
     DeploymentOption,
@@ -52,6 +53,7 @@ def roofline(
     draft_tokens: DraftTokensOption = None,
     accept_length: AcceptLengthOption = None,
     draft_vocab: DraftVocabOption = None,
+    alpha_us: AlphaOption = None,
     kv_dtype: KvDtypeOption = None,
     state_dtype: StateDtypeOption = None,
     weights: WeightsOption = None,
@@ -117,6 +119,7 @@ def roofline(
         draft_tokens=draft_tokens,
         accept_length=accept_length,
         draft_vocab=draft_vocab,
+        alpha_us=alpha_us,
         kv_format=kv_dtype,
         state_format=state_dtype,
         weights=weights,

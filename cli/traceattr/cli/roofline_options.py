@@ -76,6 +76,16 @@ DraftVocabOption = Annotated[
     typer.Option(metavar="N", help="Tokens that drafts choose from.", show_default="all"),
 ]
 
+AlphaOption = Annotated[
+    float | None,
+    typer.Option(
+        "--alpha-us",
+        metavar="X",
+        help="Latency of an empty all-reduce in us.",
+        show_default="of the trace, if any, or the calibration's",
+    ),
+]
+
 WhatIfOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator
 from traceattr.attribution.analysis import Analysis, GraphFamily
 from traceattr.errors import DeploymentError, HardwareError
 from traceattr.report.grouped import hides_work
+from traceattr.roofline.comm_work import ALL_REDUCE
 from traceattr.roofline.deployment import KEYS, Deployment, merge
+from traceattr.roofline.durations import moving_ns
 from traceattr.roofline.hardware import GpuSpec, find_gpu
 from traceattr.roofline.inputs import Input
 from traceattr.roofline.notices import Notice
-from traceattr.roofline.roofline import NEEDED
+from traceattr.roofline.roofline import NEEDED, Roofline
 
 TRACE = "trace"
 
@@ -45,6 +47,27 @@ def with_trace(said: Deployment, shown: Deployment, analysis: Analysis) -> Deplo
         flags = ", ".join(f"--{key.replace('_', '-')}" for key in asked)
         raise DeploymentError(f"not known: {', '.join(asked)} (give {flags})")
     return known
+
+
+def measured_latency(analysis: Analysis, roofline: Roofline) -> Deployment:
+    """Return the latency of an all-reduce: what the trace measured, less the time of the message.
+
+    Unknown where ranks could not be compared, or where a pass does not reduce over all of them.
+    """
+    measured = {group.usual_collective_ns for group in analysis.ranks}
+    terms = [
+        term
+        for entry in roofline.prediction.categories
+        for term in entry.terms
+        if term.part == ALL_REDUCE and term.phase == "target"
+    ]
+    if len(measured) != 1 or not terms:
+        return Deployment()
+    [measured_ns] = measured
+    if measured_ns is None:
+        return Deployment()
+    alpha_ns = measured_ns - moving_ns(terms[0], roofline.gpu) / terms[0].count
+    return Deployment(alpha_us=Input(round(max(alpha_ns, 1)) / 1e3, TRACE))
 
 
 def contradictions(

@@ -6,6 +6,7 @@ vocabulary-parallel embedding, 2 N + 1 times for N layers, and gathers the logit
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from traceattr.roofline.architecture import Layer, Model
 from traceattr.roofline.calibration import KernelKind
@@ -14,6 +15,8 @@ from traceattr.roofline.gemm_work import ACTIVATION_BYTES
 from traceattr.roofline.setup import Setup
 from traceattr.roofline.work import Message, Term
 
+ALL_REDUCE = "all-reduce"
+
 _SOURCE = "Thakur et al. 2005; NCCL tests PERFORMANCE.md; counts: SGLang 0.5.23 models"
 
 
@@ -21,13 +24,18 @@ def collective_terms(
     layers: Sequence[Layer], model: Model, forward: Forward, setup: Setup
 ) -> Iterator[Term]:
     """Yield the collectives of a pass; none on one GPU."""
-    parallel = setup.parallel
-    if parallel.tp == 1:
+    if setup.parallel.tp == 1:
         return
+    for term in _terms(layers, model, forward, setup):
+        yield replace(term, floor_ns=setup.alpha_ns)
+
+
+def _terms(layers: Sequence[Layer], model: Model, forward: Forward, setup: Setup) -> Iterator[Term]:
+    parallel = setup.parallel
     rows = parallel.local(forward.requests) * forward.rows
     local = rows * model.hidden * ACTIVATION_BYTES
     if parallel.dp == 1:
-        yield _all_reduce("all-reduce", 2 * len(layers) + 1, local, parallel.tp)
+        yield _all_reduce(ALL_REDUCE, 2 * len(layers) + 1, local, parallel.tp)
     else:
         if parallel.attention_tp > 1:
             count = len(layers)

@@ -25,6 +25,7 @@ _COUNTS = {
 }
 """Whole numbers, each with its least value."""
 
+_NUMBERS = ("accept_length", "alpha_us")
 _TEXTS = ("model", "gpu")
 _SPELLINGS = {
     "float32": "fp32",
@@ -53,6 +54,7 @@ class Deployment:
         draft_tokens: Rows of each request in a verify pass, the bonus token included.
         accept_length: Tokens that a request gains per round, the bonus token included.
         draft_vocab: Tokens that drafts choose from; unknown is all of them.
+        alpha_us: Latency of an empty all-reduce, which is a property of the machine.
         kv_format: Format of the KV cache: ``bf16``, ``fp8``, ...
         state_format: Format of recurrent states: ``fp32``, ``bf16``, ...
         weights: Number format that replaces the one of the model's linear layers.
@@ -69,6 +71,7 @@ class Deployment:
     draft_tokens: Input[int] | None = None
     accept_length: Input[float] | None = None
     draft_vocab: Input[int] | None = None
+    alpha_us: Input[float] | None = None
     kv_format: Input[str] | None = None
     state_format: Input[str] | None = None
     weights: Input[str] | None = None
@@ -91,6 +94,7 @@ def deployment_from_flags(
     draft_tokens: int | None = None,
     accept_length: float | None = None,
     draft_vocab: int | None = None,
+    alpha_us: float | None = None,
     kv_format: str | None = None,
     state_format: str | None = None,
     weights: str | None = None,
@@ -112,6 +116,7 @@ def deployment_from_flags(
         "draft_tokens": draft_tokens,
         "accept_length": accept_length,
         "draft_vocab": draft_vocab,
+        "alpha_us": alpha_us,
         "kv_format": kv_format,
         "state_format": state_format,
         "weights": weights,
@@ -139,7 +144,7 @@ def _typed(key: str, text: str) -> int | float | str:
     wanted: Callable[[str], int | float | str] = str
     if key in _COUNTS:
         wanted = int
-    elif key == "accept_length":
+    elif key in _NUMBERS:
         wanted = float
     try:
         return wanted(text)
@@ -218,6 +223,8 @@ def _value(table: Fields, key: str) -> int | float | str:
         return table.text(key)
     if key == "accept_length":
         return _accept_length(table)
+    if key in _NUMBERS:
+        return table.number(key)
     return _weights(table) if key == "weights" else _value_format(table, key)
 
 

@@ -41,7 +41,7 @@ def floor_ns(term: Term, gpu: GpuSpec) -> float:
     """Return the part of the expected time of a term that moves no data, in ns."""
     if term.message is not None:
         fit = collective_fit(gpu.link, gpu.architecture, term.message.ranks)
-        return term.count * fit.alpha_ns
+        return term.count * (fit.alpha_ns if term.floor_ns is None else term.floor_ns)
     each = KERNEL_COSTS[term.kind].floor_ns if term.floor_ns is None else term.floor_ns
     return term.total_launches * each
 

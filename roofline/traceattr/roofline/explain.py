@@ -121,9 +121,11 @@ def _calibration(term: Term, gpu: GpuSpec) -> tuple[str, str]:
     """Return how the expected time is made, and from which source."""
     if term.message is not None:
         fit = collective_fit(gpu.link, gpu.architecture, term.message.ranks)
-        alpha, beta = fit.alpha_ns / 1e3, fit.bytes_per_s / 1e9
-        size = term.message.size_bytes
-        return f"{term.count} x ({alpha:g} us + {size:,} B / {beta:g} GB/s)", fit.source
+        is_given = term.floor_ns is not None
+        alpha = (fit.alpha_ns if term.floor_ns is None else term.floor_ns) / 1e3
+        beta, size = fit.bytes_per_s / 1e9, term.message.size_bytes
+        source = f"alpha: alpha_us; beta: {fit.source}" if is_given else fit.source
+        return f"{term.count} x ({alpha:g} us + {size:,} B / {beta:g} GB/s)", source
     cost = KERNEL_COSTS[term.kind]
     floor = cost.floor_ns if term.floor_ns is None else term.floor_ns
     text = f"{term.total_launches:,} x {floor / 1e3:g} us + the larger of bytes at"

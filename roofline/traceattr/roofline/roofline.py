@@ -163,4 +163,5 @@ def _setup(known: Deployment) -> Setup:
         kv_format=values["kv_format"],
         state_format=values.get("state_format", STATE_FORMAT),
         draft_vocab=values.get("draft_vocab"),
+        alpha_ns=round(values["alpha_us"] * 1e3) if "alpha_us" in values else None,
     )

@@ -20,6 +20,7 @@ class Setup:
         kv_format: Number format of the cache.
         state_format: Number format of recurrent states.
         draft_vocab: Rows of the vocabulary that drafts choose from; None is all of them.
+        alpha_ns: Latency of an empty collective; None is that of the calibration.
     """
 
     parallel: Parallel
@@ -31,6 +32,7 @@ class Setup:
     kv_format: str = "bf16"
     state_format: str = "fp32"
     draft_vocab: int | None = None
+    alpha_ns: int | None = None
 
     @property
     def kv_value_bytes(self) -> int:

@@ -25,6 +25,11 @@ _SPELLINGS = {"kv_dtype": "kv_format", "state_dtype": "state_format"}
 _FOLLOWS_DRAFT_STEPS = ("draft_tokens", "accept_length")
 """What is only known for one number of draft steps."""
 
+_OF_MACHINE = ("alpha_us",)
+"""What is only known for one kind and number of GPUs."""
+
+_MACHINE = ("gpu", "tp", "dp_attention")
+
 _NEEDS_DRAFT = ("draft_vocab",)
 """What makes no sense without a draft."""
 
@@ -136,10 +141,13 @@ def _changed(
 
 def _kept(deployment: Deployment, changed: Deployment, base: Roofline) -> Deployment:
     """Return what still holds of ``deployment``."""
-    steps = changed.draft_steps
-    if steps is None or steps.value == base.setup.draft_steps:
-        return deployment
-    left_out = (*_FOLLOWS_DRAFT_STEPS, *(() if steps.value else _NEEDS_DRAFT))
+    steps, known = changed.draft_steps, dict(base.inputs)
+    left_out: list[str] = []
+    if steps is not None and steps.value != base.setup.draft_steps:
+        left_out += (*_FOLLOWS_DRAFT_STEPS, *(() if steps.value else _NEEDS_DRAFT))
+    machine = ((known[key], getattr(changed, key)) for key in _MACHINE)
+    if any(new is not None and (old is None or new.value != old.value) for old, new in machine):
+        left_out += _OF_MACHINE
     values: dict[str, Any] = {key: getattr(deployment, key) for key in KEYS if key not in left_out}
     return Deployment(**values)
 

@@ -42,7 +42,7 @@ class Term:
         formula: How bytes and operations follow from the shapes.
         numbers: The bytes again with the numbers put in.
         source: Where the formula comes from.
-        floor_ns: Launch floor instead of that of ``kind``.
+        floor_ns: Launch floor, or latency of a message, instead of the calibration's.
         message: What a collective moves.
         phase: Set by the pass the term belongs to.
         stage: Set by the pass the term belongs to.
