@@ -16,6 +16,7 @@ COMMANDS = (
     ("report",),
     ("gaps",),
     ("kernels",),
+    ("comment",),
     ("roofline",),
     ("rules",),
     ("rules", "list"),

@@ -4,6 +4,8 @@
 class TraceattrError(Exception):
     """Base of every error whose message is meant for the person at the terminal."""
 
+    exit_code = 2
+
 
 class ExportError(TraceattrError):
     """The file is not an nsys export that we can read."""
@@ -31,3 +33,13 @@ class DeploymentError(TraceattrError):
 
 class StoredAnalysisError(TraceattrError):
     """A stored analysis is damaged, something else, or of a format of another version."""
+
+
+class GithubError(TraceattrError):
+    """GitHub cannot be asked, or does not do what it was asked."""
+
+
+class NotAllowedError(GithubError):
+    """GitHub does not let this token comment there."""
+
+    exit_code = 3

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from traceattr.cli.comment import comment
 from traceattr.cli.gaps import gaps
 from traceattr.cli.kernels import kernels
 from traceattr.cli.output import standard_output_failed
@@ -36,7 +37,7 @@ class _ErrorsOnOneLine(TyperGroup):
             return super().invoke(ctx)
         except TraceattrError as error:
             _print_error(error)
-            raise typer.Exit(2) from error
+            raise typer.Exit(error.exit_code) from error
         except (KeyboardInterrupt, RuntimeError) as error:
             # DuckDB turns Ctrl-C in a query into a RuntimeError of its own.
             if isinstance(error, RuntimeError) and str(error) != "Query interrupted":
@@ -83,5 +84,6 @@ def main(
 app.command()(report)
 app.command()(gaps)
 app.command()(kernels)
+app.command()(comment)
 app.command()(roofline)
 app.add_typer(rules, name="rules")
