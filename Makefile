@@ -42,6 +42,9 @@ check: $(VENV)/.dev  ## Check layout, style, imports, SQL, types, docs and cover
 	$(BIN)/sqlfluff lint --disable-progress-bar attribution ingest
 	$(BIN)/mypy
 	$(BIN)/python -m cogapp --check README.md docs/*.md
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows docs/workflows/*.yml
+	$(BIN)/zizmor --quiet --offline action.yml docs/workflows/*.yml
 	$(BIN)/traceattr rules check rules/traceattr/rules/sglang.toml
 
 .PHONY: golden

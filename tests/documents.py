@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from tests.loading import PID
@@ -80,3 +81,13 @@ def _table_section(name: str, comment: str, columns: list[tuple[str, str, str]])
             *rows,
         ]
     )
+
+
+def action_inputs() -> str:
+    """Return a table of the inputs of the GitHub action."""
+    inputs = YAML(typ="safe").load(Path("action.yml"))["inputs"]
+    rows = ["| input | what | default |", "| --- | --- | --- |"]
+    for name, each in inputs.items():
+        default = f"`{each['default']}`" if each["default"] else ""
+        rows.append(f"| `{name}` | {each['description']} | {default} |")
+    return "\n".join(rows)

@@ -2,9 +2,9 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations, count
-from typing import Any
+from typing import TypeVar
 
 import pytest
 
@@ -16,6 +16,8 @@ from traceattr.cli.github.patience import Clock
 from traceattr.cli.github.target import PullRequest
 from traceattr.cli.github.token import Token
 from traceattr.errors import GithubError
+
+_Answer = TypeVar("_Answer")
 
 KEY = "default"
 BODY = "<!-- traceattr:default -->\n\nreport"
@@ -170,7 +172,7 @@ class Turns:
         self._over: set[int] = set()
         self._changed = threading.Condition()
 
-    def take(self, run: int, do: Callable[[], Any]) -> Any:
+    def take(self, run: int, do: Callable[[], _Answer]) -> _Answer:
         with self._changed:
             assert self._changed.wait_for(lambda: self._next() == run, timeout=20)
             self._order = self._order[1:]
@@ -194,27 +196,25 @@ class RacingComments(Comments):
         self._shared, self._turns, self._run = shared, turns, run
 
     def mine(self, key: str, author: str) -> list[Comment]:
-        return self._ask(lambda: sorted(self._shared, key=lambda comment: comment.id))
+        found = self._turns.take(self._run, self._shared.copy)
+        return sorted(found, key=lambda comment: comment.id)
 
     def create(self, body: str) -> Comment:
-        return self._ask(lambda: self._put(Comment(next(IDS), "octobot", body, "")))
+        return self._turns.take(self._run, lambda: self._put(body, next(IDS)))
 
     def update(self, comment: Comment, body: str) -> Comment | None:
-        return self._ask(
-            lambda: self._put(replace(comment, body=body)) if self._take(comment) else None
+        return self._turns.take(
+            self._run, lambda: self._put(body, comment.id) if self._remove(comment) else None
         )
 
     def delete(self, comment: Comment) -> None:
-        self._ask(lambda: self._take(comment))
+        self._turns.take(self._run, lambda: self._remove(comment))
 
-    def _ask(self, do: Callable[[], Any]) -> Any:
-        return self._turns.take(self._run, do)
+    def _put(self, body: str, number: int) -> Comment:
+        self._shared.append(Comment(number, "octobot", body, ""))
+        return self._shared[-1]
 
-    def _put(self, comment: Comment) -> Comment:
-        self._shared.append(comment)
-        return comment
-
-    def _take(self, comment: Comment) -> bool:
+    def _remove(self, comment: Comment) -> bool:
         """Remove a comment, and return whether it was there."""
         before = len(self._shared)
         self._shared[:] = [each for each in self._shared if each.id != comment.id]
