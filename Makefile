@@ -39,7 +39,7 @@ check: $(VENV)/.dev  ## Check layout, style, imports, SQL, types, docs and cover
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/sqlfluff lint --disable-progress-bar attribution ingest
+	$(BIN)/sqlfluff lint --disable-progress-bar attribution ingest report
 	$(BIN)/mypy
 	$(BIN)/python -m cogapp --check README.md docs/*.md
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions action.yml

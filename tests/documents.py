@@ -7,9 +7,13 @@ from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from tests.loading import PID
+from traceattr.attribution.choice import Choice
+from traceattr.attribution.tables import add_tables
 from traceattr.cli import app
+from traceattr.ingest.catalogue import Table, catalogue
 from traceattr.ingest.host import load_host_ranges, load_os_calls
 from traceattr.ingest.trace import open_trace
+from traceattr.rules.rule_set import load_rules
 from traces.export_writer import ExportWriter
 
 COMMANDS = (
@@ -18,6 +22,8 @@ COMMANDS = (
     ("gaps",),
     ("kernels",),
     ("comment",),
+    ("export",),
+    ("sql",),
     ("roofline",),
     ("rules",),
     ("rules", "list"),
@@ -32,8 +38,15 @@ def command_output(*arguments: str) -> str:
     """Return what a command prints when it is piped, as a fenced block."""
     os.environ["COLUMNS"] = "80"
     result = CliRunner().invoke(app, list(arguments), prog_name="traceattr")
+    assert result.exit_code == 0, result.stderr
     lines = [line.rstrip() for line in result.stdout.strip("\n").splitlines()]
     return "\n".join(["```text", *lines, "```"])
+
+
+def sql_example(title: str, query: str) -> str:
+    """Return a query and what it prints about the sample trace, below its title."""
+    answer = command_output("sql", "traces/demo.sqlite", query)
+    return f"{title}:\n\n```sql\n{query.strip()}\n```\n\n{answer}\n"
 
 
 def cli_reference() -> str:
@@ -52,29 +65,17 @@ def table_catalogue(folder: Path) -> str:
     with open_trace(path) as trace:
         load_host_ranges(trace)
         load_os_calls(trace)
-        tables = trace.connection.execute(
-            "SELECT table_name, comment FROM duckdb_tables() WHERE NOT internal"
-            " UNION ALL SELECT view_name, comment FROM duckdb_views() WHERE NOT internal"
-            " ORDER BY table_name"
-        ).fetchall()
-        columns = trace.connection.execute(
-            "SELECT table_name, column_name, lower(data_type), comment FROM duckdb_columns()"
-            " WHERE NOT internal ORDER BY table_name, column_index"
-        ).fetchall()
-    return "\n\n".join(
-        _table_section(name, comment, [row[1:] for row in columns if row[0] == name])
-        for name, comment in tables
-        if not name.startswith("_")
-    )
+        add_tables(trace, load_rules(), Choice())
+        return "\n\n".join(map(_table_section, catalogue(trace.connection)))
 
 
-def _table_section(name: str, comment: str, columns: list[tuple[str, str, str]]) -> str:
-    rows = [f"| `{column}` | {kind} | {text} |" for column, kind, text in columns]
+def _table_section(table: Table) -> str:
+    rows = [f"| `{each.name}` | {each.type} | {each.comment} |" for each in table.columns]
     return "\n".join(
         [
-            f"## `{name}`",
+            f"## `{table.name}`",
             "",
-            comment,
+            table.comment,
             "",
             "| column | type | meaning |",
             "| --- | --- | --- |",

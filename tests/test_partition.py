@@ -2,7 +2,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traceattr.attribution.partition import Operations, Partition, Precedence, partition
+from traceattr.attribution.partition import Operations, Partition, Precedence, partition, segments
 
 COMPUTE, ENVELOPE, COMMUNICATION, COPY = Precedence
 
@@ -19,17 +19,17 @@ ROWS = st.lists(
 """Operations inside the window [0, 50); equal starts in one class would leave a tie."""
 
 
-def parts(rows: list[Row], start_ns: int = 0, end_ns: int = 50) -> Partition:
+def operations(rows: list[Row]) -> Operations:
     ordered = sorted(rows)
-    return partition(
-        Operations(
-            np.array([row[0] for row in ordered], np.int64),
-            np.array([row[1] for row in ordered], np.int64),
-            np.array([row[2] for row in ordered], np.int8),
-        ),
-        start_ns,
-        end_ns,
+    return Operations(
+        np.array([row[0] for row in ordered], np.int64),
+        np.array([row[1] for row in ordered], np.int64),
+        np.array([row[2] for row in ordered], np.int8),
     )
+
+
+def parts(rows: list[Row], start_ns: int = 0, end_ns: int = 50) -> Partition:
+    return partition(operations(rows), start_ns, end_ns)
 
 
 def owned(rows: list[Row], start_ns: int = 0, end_ns: int = 50) -> dict[Row, int]:
@@ -146,3 +146,26 @@ def test_time_inside_the_window_is_the_duration_cut_to_it(rows: list[Row]) -> No
     inside = parts(rows, 10, 30).inside_ns.tolist()
 
     assert inside == [len(range(max(s, 10), min(e, 30))) for s, e, _ in sorted(rows)]
+
+
+def test_segments_say_who_owns_what_from_when_to_when() -> None:
+    found = segments(operations([(5, 30, COPY), (10, 15, COMPUTE)]), 0, 40)
+
+    assert found.start_ns.tolist() == [0, 5, 10, 15, 30]
+    assert found.end_ns.tolist() == [5, 10, 15, 30, 40]
+    assert found.operation.tolist() == [-1, 0, 1, 0, -1]
+
+
+@given(ROWS, st.integers(0, 25), st.integers(26, 50))
+def test_segments_tile_the_window_and_sum_to_what_each_operation_owns(
+    rows: list[Row], start_ns: int, end_ns: int
+) -> None:
+    found = segments(operations(rows), start_ns, end_ns)
+
+    assert found.start_ns.tolist() == [start_ns, *found.end_ns[:-1].tolist()]
+    assert found.end_ns[-1] == end_ns
+    assert (found.end_ns > found.start_ns).all()
+    assert (found.operation[1:] != found.operation[:-1]).all()
+    length = found.end_ns - found.start_ns
+    sums = np.bincount(found.operation + 1, weights=length, minlength=len(rows) + 1)
+    assert sums[1:].tolist() == parts(rows, start_ns, end_ns).exclusive_ns.tolist()

@@ -5,20 +5,30 @@ from collections.abc import Iterator
 import pytest
 
 from tests.loading import PID
+from traceattr.attribution.choice import Choice
+from traceattr.attribution.tables import add_tables
 from traceattr.ingest.host import load_host_ranges, load_os_calls
 from traceattr.ingest.trace import Trace, open_trace
+from traceattr.rules.rule_set import load_rules
 from traces.export_writer import ExportWriter
 
 PUBLIC = {
+    "analysis",
     "api_call",
     "capture",
     "diagnostic",
+    "gap",
     "gpu",
     "gpu_op",
     "host_range",
+    "kernel_category",
     "kernel_name",
+    "operation",
     "os_call",
+    "pass",
     "replay",
+    "round",
+    "segment",
 }
 
 
@@ -30,6 +40,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trace]:
     with open_trace(path) as trace:
         load_host_ranges(trace)
         load_os_calls(trace)
+        add_tables(trace, load_rules(), Choice())
         yield trace
 
 

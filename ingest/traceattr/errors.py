@@ -43,3 +43,7 @@ class NotAllowedError(GithubError):
     """GitHub does not let this token comment there."""
 
     exit_code = 3
+
+
+class QueryError(TraceattrError):
+    """An SQL query of the user cannot be run."""

@@ -8,7 +8,7 @@ import duckdb
 from traceattr.attribution.analysis import Window
 from traceattr.attribution.kinds import Kinds, PieceKind, find_kinds
 from traceattr.attribution.labels import PRECEDENCE, KernelNames
-from traceattr.attribution.partition import Operations, Partition, partition
+from traceattr.attribution.partition import Operations, Partition, Segments, partition, segments
 from traceattr.attribution.pieces import Pieces, find_pieces
 from traceattr.attribution.rounds import Rounds, find_rounds
 from traceattr.attribution.timeline import Timeline, read_timeline
@@ -34,9 +34,15 @@ class Account:
 
     def partition(self, window: Window) -> Partition:
         """Return who owns each nanosecond of a window."""
+        return partition(self._operations(), window.start_ns, window.end_ns)
+
+    def segments(self, window: Window) -> Segments:
+        """Return the same as stretches of time, in order."""
+        return segments(self._operations(), window.start_ns, window.end_ns)
+
+    def _operations(self) -> Operations:
         timeline = self.timeline
-        operations = Operations(timeline.start_ns, timeline.end_ns, PRECEDENCE[timeline.label])
-        return partition(operations, window.start_ns, window.end_ns)
+        return Operations(timeline.start_ns, timeline.end_ns, PRECEDENCE[timeline.label])
 
 
 def open_account(

@@ -18,12 +18,12 @@ class Choice:
     """What to look at, and what the user knows better.
 
     Attributes:
-        window: The part to look at; the steady part when both ends are None.
+        window: The part to look at, None for the steady part.
         rounds: The rounds to look at, instead of a window.
         graph_kinds: What graphs are for, by id.
     """
 
-    window: WindowOption = (None, None)
+    window: WindowOption | None = None
     rounds: RoundsOption | None = None
     graph_kinds: Mapping[int, PieceKind] = field(default_factory=dict)
 
@@ -41,7 +41,7 @@ def parse_choice(*, window: str, rounds: str, graph_kinds: Iterable[str]) -> Cho
     if window and rounds:
         raise OptionError("--window and --rounds: only one of them can be used")
     return Choice(
-        window=parse_window(window) if window else (None, None),
+        window=parse_window(window) if window else None,
         rounds=parse_rounds(rounds) if rounds else None,
         graph_kinds=parse_graph_kinds(graph_kinds),
     )

@@ -57,6 +57,23 @@ EVERY_GAP = GapChoice()
 
 
 @dataclass(frozen=True, slots=True)
+class ToldGaps:
+    """The gaps of one GPU with what the host was doing, and what that was told from.
+
+    Attributes:
+        gaps: The gaps.
+        story: What the host was doing in each.
+        launches: What launched the work of the GPU.
+        calls: The CUDA calls of its process in and around the window.
+    """
+
+    gaps: Gaps
+    story: Story
+    launches: GpuLaunches
+    calls: Calls
+
+
+@dataclass(frozen=True, slots=True)
 class _Told:
     """Gaps with what the host was doing, and the rounds to relate them to."""
 
@@ -87,11 +104,9 @@ def _gpu_gaps(
     connection: duckdb.DuckDBPyConnection, gpu: ProcessGpu, owned: OwnedTime, choice: GapChoice
 ) -> GpuGaps:
     timeline = owned.account.timeline
-    gaps = owned.gaps
-    launches = read_launches(connection, timeline.gpu_id)
-    by = launches.of_operations(timeline, gaps.next_operation)
-    calls = _read_calls(connection, owned, gaps, [by, *_launches_in(owned, launches)])
-    told = _Told(gaps, tell_story(connection, gaps, by, calls), whole_rounds(gaps, owned.sample))
+    found = told_gaps(connection, owned)
+    gaps, launches, calls = found.gaps, found.launches, found.calls
+    told = _Told(gaps, found.story, whole_rounds(gaps, owned.sample))
     shown = {kind: _shown(gaps, kind, choice.min_ns) for kind in GapKind}
     count, shown_ns = len(gaps.key), sum(int(gaps.length_ns[at].sum()) for at in shown.values())
     longest = _longest(gaps, np.concatenate(list(shown.values())), choice.top)
@@ -114,6 +129,15 @@ def _gpu_gaps(
         launches=launch_figures(owned, launches, calls),
         knows_os_calls=told.story.knows_os_calls,
     )
+
+
+def told_gaps(connection: duckdb.DuckDBPyConnection, owned: OwnedTime) -> ToldGaps:
+    """Return every gap of one GPU with what the host was doing."""
+    gaps = owned.gaps
+    launches = read_launches(connection, owned.account.timeline.gpu_id)
+    by = launches.of_operations(owned.account.timeline, gaps.next_operation)
+    calls = _read_calls(connection, owned, gaps, [by, *_launches_in(owned, launches)])
+    return ToldGaps(gaps, tell_story(connection, gaps, by, calls), launches, calls)
 
 
 def _launches_in(owned: OwnedTime, launches: GpuLaunches) -> list[Launches]:

@@ -179,7 +179,7 @@ def _category_times(owned: OwnedTime) -> Iterator[CategoryTime]:
     Weights go through float64, which is exact below 2**53 ns (104 days).
     """
     parts = owned.parts
-    counts = np.bincount(owned.key[_touches(owned)], minlength=_KEYS)
+    counts = np.bincount(owned.key[touches(owned)], minlength=_KEYS)
     exclusive = np.bincount(owned.key, weights=parts.exclusive_ns, minlength=_KEYS)
     inside = np.bincount(owned.key, weights=parts.inside_ns, minlength=_KEYS)
     has_rounds = bool(owned.account.rounds.kind)
@@ -196,7 +196,7 @@ def _category_times(owned: OwnedTime) -> Iterator[CategoryTime]:
         )
 
 
-def _touches(owned: OwnedTime) -> npt.NDArray[np.bool_]:
+def touches(owned: OwnedTime) -> npt.NDArray[np.bool_]:
     """Return which operations count: one of length zero covers nothing but did run."""
     start: Times = owned.account.timeline.start_ns
     end: Times = owned.account.timeline.end_ns

@@ -139,10 +139,10 @@ def _knows_os_calls(connection: duckdb.DuckDBPyConnection) -> bool:
     """Return whether OS calls were loaded, and any was recorded."""
     if not has_view(connection, "os_call"):
         return False
-    return connection.execute("SELECT 1 FROM os_call LIMIT 1").fetchone() is not None
+    return bool(connection.execute("SELECT 1 FROM os_call LIMIT 1").fetchall())
 
 
 def has_view(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
     """Return whether a part of the trace was loaded."""
     query = "SELECT 1 FROM duckdb_views() WHERE view_name = ?"
-    return connection.execute(query, [name]).fetchone() is not None
+    return bool(connection.execute(query, [name]).fetchall())

@@ -82,3 +82,48 @@ def partition(operations: Operations, start_ns: int, end_ns: int) -> Partition:
         so_far = operations.precedence <= precedence
         taken = union(starts[so_far], ends[so_far])
     return Partition(ends - starts, exclusive, taken, kernel_ns, taken.gaps(start_ns, end_ns))
+
+
+@dataclass(frozen=True, slots=True)
+class Segments:
+    """Stretches of one owner each that tile a window, in order; arrays of shape (segments,).
+
+    Attributes:
+        start_ns: Begins.
+        end_ns: Ends, which are the begins of the next.
+        operation: Position of the operation that owns it, -1 where nothing runs.
+    """
+
+    start_ns: Times
+    end_ns: Times
+    operation: npt.NDArray[np.int64]
+
+
+def segments(operations: Operations, start_ns: int, end_ns: int) -> Segments:
+    """Return who owns ``[start_ns, end_ns)`` from when to when, by the policy of `partition`.
+
+    Algorithm: inside a class no two operations own the same instant, so at each instant at most
+    one of each class is a candidate, and the strongest class wins.
+    """
+    starts = np.clip(operations.start_ns, start_ns, end_ns)
+    ends = np.clip(operations.end_ns, start_ns, end_ns)
+    of_class = [_own_parts(operations.precedence == p, starts, ends) for p in Precedence]
+    edges = np.unique(np.concatenate([[start_ns, end_ns], *(e for o in of_class for e in o[:2])]))
+    begins = edges[:-1]
+    owner = np.full(len(begins), -1)
+    for own_start, own_end, position in reversed(of_class):
+        at = np.searchsorted(own_start, begins, side="right") - 1
+        is_running = (at >= 0) & (np.append(own_end, start_ns)[at] > begins)
+        owner[is_running] = position[at[is_running]]
+    first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1])[: len(owner)])
+    return Segments(begins[first], np.append(begins[first[1:]], end_ns)[: len(first)], owner[first])
+
+
+def _own_parts(
+    is_chosen: npt.NDArray[np.bool_], starts: Times, ends: Times
+) -> tuple[Times, Times, npt.NDArray[np.int64]]:
+    """Return begin, end and position of what operations of one class own among themselves."""
+    own_start = first_wins(starts[is_chosen], ends[is_chosen])
+    end = ends[is_chosen]
+    is_real = own_start < end
+    return own_start[is_real], end[is_real], np.flatnonzero(is_chosen)[is_real]

@@ -26,6 +26,11 @@ _OF_KIND: dict[PieceKind, Phase] = {
 }
 
 
+def phase_of_pass(account: Account, kind: PieceKind) -> Phase:
+    """Return of which model a pass is; without rounds none is known for what it is."""
+    return _OF_KIND[kind] if account.rounds.kind else "other"
+
+
 _DRAFTS = (PieceKind.DRAFT, PieceKind.DRAFT_EXTEND)
 
 
@@ -39,7 +44,7 @@ def phase_of_operations(account: Account) -> npt.NDArray[np.int8]:
     other = PHASES.index("other")
     if not account.rounds.kind:
         return np.full(len(account.timeline.start_ns), other, np.int8)
-    of_piece = [PHASES.index(_OF_KIND[kind]) for kind in account.kinds.of_piece]
+    of_piece = [PHASES.index(phase_of_pass(account, kind)) for kind in account.kinds.of_piece]
     phase = np.array([*of_piece, other], np.int8)[account.pieces.of_operation]
     phase[_ends_draft(account)] = PHASES.index("draft")
     return phase

@@ -82,9 +82,9 @@ def _check_graph_kinds(choice: Choice, accounts: Sequence[Account]) -> None:
 def _steady(trace: Trace, accounts: Sequence[Account], choice: Choice) -> Steady:
     if choice.rounds is not None:
         return window_of_rounds(accounts, choice.rounds)
+    if choice.window is None:
+        return find_steady(accounts, choose_window(trace.connection, (None, None)))
     chosen = choose_window(trace.connection, choice.window)
-    if choice.window == (None, None):
-        return find_steady(accounts, chosen)
     return Steady(chosen, pause_length(leader_of(accounts)), ())
 
 

@@ -39,6 +39,7 @@ class Timeline:
 
     Attributes:
         gpu_id: Number of the GPU.
+        row: Row number in the table ``gpu_op``.
         start_ns: Begins.
         end_ns: Ends.
         label: Index into `traceattr.attribution.labels.LABELS`.
@@ -51,6 +52,7 @@ class Timeline:
     """
 
     gpu_id: int
+    row: Ids
     start_ns: Times
     end_ns: Times
     label: Labels
@@ -79,6 +81,7 @@ def read_timeline(
     position = np.searchsorted(replays.replay_id, replay_id)
     return Timeline(
         gpu_id=gpu_id,
+        row=found["row"][order],
         start_ns=found["start_ns"][order],
         end_ns=found["end_ns"][order],
         label=label[order],

@@ -7,12 +7,14 @@ import typer
 from typer.core import TyperGroup
 
 from traceattr.cli.comment import comment
+from traceattr.cli.export import export
 from traceattr.cli.gaps import gaps
 from traceattr.cli.kernels import kernels
 from traceattr.cli.output import standard_output_failed
 from traceattr.cli.report import report
 from traceattr.cli.roofline import roofline
 from traceattr.cli.rules import app as rules
+from traceattr.cli.sql import sql
 from traceattr.errors import TraceattrError
 
 INTERRUPTED = 130
@@ -85,5 +87,7 @@ app.command()(report)
 app.command()(gaps)
 app.command()(kernels)
 app.command()(comment)
+app.command()(export)
+app.command()(sql)
 app.command()(roofline)
 app.add_typer(rules, name="rules")

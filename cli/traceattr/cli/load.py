@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,27 @@ from traceattr.cli.progress import progress
 from traceattr.errors import OptionError
 
 if TYPE_CHECKING:
-    from traceattr.attribution.analysis import Analysis
+    import duckdb
+
+    from traceattr.attribution.analysis import Analysis, Window
     from traceattr.attribution.choice import Choice
     from traceattr.attribution.gap_analysis import GapChoice
     from traceattr.attribution.gap_report import GapReport
     from traceattr.ingest.trace import Trace
     from traceattr.rules.rule_set import RuleSet
+
+
+@dataclass(frozen=True, slots=True)
+class Tabulated:
+    """A trace as tables, those of the analysis included.
+
+    Attributes:
+        connection: The database.
+        window: What was analysed, None when nothing was.
+    """
+
+    connection: "duckdb.DuckDBPyConnection"
+    window: "Window | None"
 
 
 def choose(*, window: str, rounds: str, graph_kinds: Sequence[str] | None) -> "Choice":
@@ -69,6 +85,34 @@ def load_gaps(
         load_os_calls(loaded)
         load_host_ranges(loaded)
         return report_gaps(loaded, rule_set, choice, gap_choice)
+
+
+@contextmanager
+def tabulated(
+    trace: Path, rules: Path | None, choice: "Choice", needed: frozenset[str] | None = None
+) -> "Iterator[Tabulated]":
+    """Read a trace as tables, those of the analysis included.
+
+    Args:
+        trace: The export.
+        rules: Rules that go before the shipped ones.
+        choice: What the tables of the analysis are about.
+        needed: Names of the tables that will be read; None for all.
+
+    Raises:
+        TraceattrError: The trace, the rules or the choice cannot be used.
+    """
+    from traceattr.attribution.tables import ANALYSIS_TABLES, add_tables
+    from traceattr.ingest.host import load_host_ranges, load_os_calls
+
+    with _opened(trace, rules) as (loaded, rule_set):
+        needs_analysis = needed is None or bool(needed & ANALYSIS_TABLES)
+        if needs_analysis or (needed and "os_call" in needed):
+            load_os_calls(loaded)
+        if needed is None or "host_range" in needed:
+            load_host_ranges(loaded)
+        window = add_tables(loaded, rule_set, choice).steady.window if needs_analysis else None
+        yield Tabulated(loaded.connection, window)
 
 
 @contextmanager

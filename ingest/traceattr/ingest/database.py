@@ -29,3 +29,12 @@ def open_database() -> duckdb.DuckDBPyConnection:
 def run_sql(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     """Run every statement of the ingest file ``sql/NAME.sql``."""
     connection.execute(read_sql("traceattr.ingest", name))
+
+
+def lock(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let queries of other people see the tables of the trace and nothing else.
+
+    Without this, a name that is no table would be looked up among the variables of our own code.
+    """
+    connection.execute("SET python_enable_replacements = false")
+    connection.execute("SET lock_configuration = true")

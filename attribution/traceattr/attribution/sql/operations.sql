@@ -1,5 +1,6 @@
 -- Every operation of one GPU, in no order; -1 stands for none.
 SELECT
+    rowid AS row,
     start_ns,
     end_ns,
     enum_code(kind)::TINYINT AS kind,
