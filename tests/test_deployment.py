@@ -82,14 +82,16 @@ class TestFlags:
 
 
 class TestFiles:
-    def test_toml_and_json_say_the_same(self, tmp_path: Path) -> None:
+    def test_toml_yaml_and_json_say_the_same(self, tmp_path: Path) -> None:
         document = {"model": "Qwen3.6-27B", "tp": 2, "accept_length": 2.95, "weights": "fp8_block"}
-        toml, js = tmp_path / "d.toml", tmp_path / "d.json"
+        toml, yaml, js = (tmp_path / f"d.{suffix}" for suffix in ("toml", "yaml", "json"))
         lines = [f"{key} = {json.dumps(value)}" for key, value in document.items()]
         toml.write_text("\n".join(lines), encoding="utf-8")
         js.write_text(json.dumps(document), encoding="utf-8")
+        pairs = [f"{key}: {value}" for key, value in document.items()]
+        yaml.write_text("\n".join(pairs), encoding="utf-8")
 
-        assert deployment_from_file(toml) == deployment_from_file(js)
+        assert deployment_from_file(toml) == deployment_from_file(js) == deployment_from_file(yaml)
         assert values(deployment_from_file(toml)) == document
         assert sources(deployment_from_file(toml)) == {"file"}
 
@@ -106,10 +108,15 @@ class TestFiles:
     @pytest.mark.parametrize(
         ("name", "text", "message"),
         [
-            ("d.yaml", "tp: 2", "unknown kind of file (expected .toml or .json)"),
+            ("d.ini", "tp = 2", "unknown kind of file (expected .toml, .yaml, .yml, .json)"),
+            ("d.yaml", "tp: [2", "not YAML: expected ',' or ']', but got '<stream end>' in line 1"),
+            ("d.yaml", "", "not a table (expected keys with values)"),
+            ("d.yml", "2: tp", "not a table (expected keys with values)"),
+            ("d.yml", "tp: !!python/name:os.system", "not YAML: could not determine a constructor"),
+            ("d.yaml", "accept_length: .inf", "field 'accept_length' is inf (expected a positive"),
             ("d.toml", "tp =", "not TOML: "),
             ("d.json", "{", "not JSON: "),
-            ("d.json", "[2]", "not a table (expected model, gpu, tp, "),
+            ("d.json", "[2]", "not a table (expected keys with values)"),
             ("d.toml", "tps = 2", "unknown field 'tps' (expected one of model, gpu, tp, "),
             ("d.toml", "tp = '2'", "field 'tp' is '2' (expected an integer of at least 1)"),
         ],
@@ -143,6 +150,7 @@ class TestServerArguments:
             "dp_attention": 1,
             "draft_steps": 3,
             "draft_tokens": 4,
+            "draft_topk": 1,
             "kv_format": "fp8",
             "state_format": "bf16",
         }
@@ -161,6 +169,7 @@ class TestServerArguments:
             "tp": 2,
             "draft_steps": 0,
             "draft_tokens": 1,
+            "draft_topk": 1,
         }
 
     @pytest.mark.parametrize(("enabled", "groups"), [(True, 4), (False, 1)])

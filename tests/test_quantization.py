@@ -80,6 +80,11 @@ class TestQuantisation:
                 "int4_gptq_g32",
             ),
             (
+                {"num_bits": 4, "type": "int", "strategy": "channel", "symmetric": True},
+                None,
+                "int4_gptq_channel",
+            ),
+            (
                 {"num_bits": 4, "type": "float", "strategy": "tensor_group", "group_size": 16},
                 {},
                 "nvfp4",
@@ -132,6 +137,27 @@ class TestQuantisation:
         with pytest.raises(ModelError, match="only rules that begin with '-:'"):
             quantised(LLAMA, quant_method="gptq", dynamic={r"+:.*": {"bits": 8}}, **settings)
 
+    @pytest.mark.parametrize(
+        ("settings", "entry", "bits_of_a_weight"),
+        [
+            ({"bits": 8, "group_size": 128, "sym": True}, "int8_gptq", 8 + 16 / 128),
+            ({"bits": 8, "group_size": 32, "sym": False}, "int8_awq_g32", 8 + 24 / 32),
+            ({"bits": 3, "group_size": 128, "sym": True}, "int3_gptq", 3 + 16 / 128),
+            ({"bits": 4, "group_size": -1, "sym": True}, "int4_gptq_channel", 4 + 16 / 256),
+        ],
+    )
+    def test_gptq_has_other_bits_and_scales_of_whole_channels(
+        self, settings: dict[str, Any], entry: str, bits_of_a_weight: float
+    ) -> None:
+        [o_proj] = [
+            weight
+            for weight in quantised(LLAMA, quant_method="gptq", **settings).layers[0].weights
+            if weight.name == "o_proj"
+        ]
+
+        assert o_proj.number_format == entry
+        assert o_proj.bytes * 8 == 256 * 256 * bits_of_a_weight
+
     def test_parts_of_one_kernel_cannot_differ(self) -> None:
         layers = {
             "model.layers.0.mlp.gate_proj": {"quant_algo": "FP8"},
@@ -152,7 +178,7 @@ class TestQuantisation:
         ("settings", "message"),
         [
             ({"quant_method": "awq"}, "field 'quantization_config.bits' is missing (expected 4)"),
-            ({"quant_method": "gptq", "bits": 3}, "field 'quantization_config.bits' is 3 (expect"),
+            ({"quant_method": "gptq", "bits": 5}, "field 'quantization_config.bits' is 5 (expect"),
             (
                 {"quant_method": "fp8", "weight_block_size": [64, 64]},
                 "field 'quantization_config.weight_block_size' is [64, 64] (expected [128, 128])",

@@ -153,8 +153,8 @@ def test_an_unknown_key_names_the_known_ones(what: tuple[str, ...]) -> None:
 
     assert str(caught.value) == (
         f"--what-if {what[0]}: unknown key 'speed' (one of model, gpu, tp, ep, dp_attention,"
-        " batch, context, draft_steps, draft_tokens, accept_length, draft_vocab, alpha_us,"
-        " kv_format, state_format, weights)"
+        " batch, context, draft_steps, draft_tokens, accept_length, draft_topk, draft_model,"
+        " draft_vocab, alpha_us, kv_format, state_format, weights)"
     )
 
 

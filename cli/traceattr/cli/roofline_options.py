@@ -71,6 +71,22 @@ AcceptLengthOption = Annotated[
     typer.Option(metavar="X", help="Tokens a request gains per round, the bonus one too."),
 ]
 
+DraftTopkOption = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Branches that a draft pass continues, of a tree.", show_default="1"
+    ),
+]
+
+DraftModelOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MODEL",
+        help="Config of an EAGLE3 head or of a small model that drafts.",
+        show_default="the model's own draft layers",
+    ),
+]
+
 DraftVocabOption = Annotated[
     int | None,
     typer.Option(metavar="N", help="Tokens that drafts choose from.", show_default="all"),
@@ -121,7 +137,7 @@ WeightsOption = Annotated[
 
 DeploymentOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="TOML or JSON with any of these; flags win over it."),
+    typer.Option(metavar="FILE", help="TOML, YAML or JSON with any of these; flags win over it."),
 ]
 
 ServerArgsOption = Annotated[

@@ -216,6 +216,33 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftModel:
+    """A draft that is a checkpoint of its own, such as an EAGLE3 head.
+
+    Attributes:
+        name: What reports call it.
+        layers: Its decoder layers, all of which every draft pass runs.
+        lm_head: Its output projection, over its own vocabulary.
+        projection: What a draft-extend pass reads beside that: it narrows hidden states of the
+            target to those of the draft. None without one.
+        embedding: Its input embedding; None when it is that of the target.
+    """
+
+    name: str
+    layers: tuple[Layer, ...]
+    lm_head: Weight
+    projection: Weight | None
+    embedding: Weight | None
+
+    @property
+    def weights(self) -> tuple[Weight, ...]:
+        """Return every matrix that a GPU holds for it."""
+        own = (self.lm_head, self.projection, self.embedding)
+        of_layers = (weight for layer in self.layers for weight in layer.weights)
+        return (*of_layers, *(weight for weight in own if weight is not None))
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """A language model; vision towers are left out, because decoding never reads them.
 
@@ -230,6 +257,7 @@ class Model:
         tied: Whether lm_head and embedding are one matrix.
         mtp: Draft layers that come with the model, with the projection ``fc`` before them. They
             share embedding and lm_head with it.
+        draft: A draft of its own, which is used instead of ``mtp``.
         dtype: Format of whatever is not quantised, and of activations.
         kv_format: Cache format that the checkpoint asks for; None when it does not say.
         state_format: Format of recurrent states that the config asks for; None when it does not.
@@ -251,6 +279,15 @@ class Model:
     state_format: str | None = None
     max_context: int | None = None
     notes: tuple[str, ...] = ()
+    draft: DraftModel | None = None
+
+    @property
+    def draft_layers(self) -> tuple[Layer, ...]:
+        """Return the layers that every draft pass runs; none without a draft.
+
+        SGLang runs the first layer of ``mtp`` in every step, however many the checkpoint has.
+        """
+        return self.mtp[:1] if self.draft is None else self.draft.layers
 
     @property
     def layer_parameters(self) -> int:

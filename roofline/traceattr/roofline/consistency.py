@@ -39,6 +39,8 @@ def _check_accept_length(deployment: Deployment) -> None:
     if accept is None or (tokens is None and steps is None):
         return
     most = tokens.value if tokens else (steps.value if steps else 0) + 1
+    if steps:
+        most = min(most, steps.value + 1)
     if accept.value > most:
         what = f"accept_length {accept.value:g} ({accept.source}) is above the {most} tokens"
         raise DeploymentError(f"{what} that a round proposes (expected 1 to {most})")

@@ -1,13 +1,13 @@
 """How a model is served, from wherever that is known."""
 
 import json
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from traceattr.errors import DeploymentError, ModelError
+from traceattr.roofline.deployment_document import read_document
 from traceattr.roofline.fields import Fields
 from traceattr.roofline.inputs import Input
 from traceattr.roofline.number_format import VALUE_BYTES, number_format
@@ -21,12 +21,13 @@ _COUNTS = {
     "context": 0,
     "draft_steps": 0,
     "draft_tokens": 1,
+    "draft_topk": 1,
     "draft_vocab": 1,
 }
 """Whole numbers, each with its least value."""
 
 _NUMBERS = ("accept_length", "alpha_us")
-_TEXTS = ("model", "gpu")
+_TEXTS = ("model", "gpu", "draft_model")
 _SPELLINGS = {
     "float32": "fp32",
     "bfloat16": "bf16",
@@ -53,6 +54,8 @@ class Deployment:
         draft_steps: Draft passes per round; 0 is no speculation.
         draft_tokens: Rows of each request in a verify pass, the bonus token included.
         accept_length: Tokens that a request gains per round, the bonus token included.
+        draft_topk: Branches that a draft pass continues; above 1 drafts are a tree.
+        draft_model: Config of a draft that is a checkpoint of its own.
         draft_vocab: Tokens that drafts choose from; unknown is all of them.
         alpha_us: Latency of an empty all-reduce, which is a property of the machine.
         kv_format: Format of the KV cache: ``bf16``, ``fp8``, ...
@@ -70,6 +73,8 @@ class Deployment:
     draft_steps: Input[int] | None = None
     draft_tokens: Input[int] | None = None
     accept_length: Input[float] | None = None
+    draft_topk: Input[int] | None = None
+    draft_model: Input[str] | None = None
     draft_vocab: Input[int] | None = None
     alpha_us: Input[float] | None = None
     kv_format: Input[str] | None = None
@@ -93,6 +98,8 @@ def deployment_from_flags(
     draft_steps: int | None = None,
     draft_tokens: int | None = None,
     accept_length: float | None = None,
+    draft_topk: int | None = None,
+    draft_model: str | None = None,
     draft_vocab: int | None = None,
     alpha_us: float | None = None,
     kv_format: str | None = None,
@@ -115,6 +122,8 @@ def deployment_from_flags(
         "draft_steps": draft_steps,
         "draft_tokens": draft_tokens,
         "accept_length": accept_length,
+        "draft_topk": draft_topk,
+        "draft_model": draft_model,
         "draft_vocab": draft_vocab,
         "alpha_us": alpha_us,
         "kv_format": kv_format,
@@ -153,14 +162,15 @@ def _typed(key: str, text: str) -> int | float | str:
 
 
 def deployment_from_file(path: Path) -> Deployment:
-    """Return what a TOML or JSON file says: `KEYS`, or SGLang's server arguments as JSON.
+    """Return what a TOML, YAML or JSON file says: `KEYS`, or SGLang's server arguments.
 
     Raises:
         DeploymentError: When it cannot be read, or a key or value is unknown.
     """
-    document = _document(path)
-    if path.suffix == ".json" and not {"tp_size", "server_args"}.isdisjoint(document):
-        return _deployment(read_server_args(json.dumps(document), str(path)), str(path), "file")
+    document = read_document(path)
+    if not {"tp_size", "server_args"}.isdisjoint(document):
+        arguments = json.dumps(document, default=str)
+        return _deployment(read_server_args(arguments, str(path)), str(path), "file")
     return _deployment(document, str(path), "file")
 
 
@@ -187,24 +197,6 @@ def merge(*deployments: Deployment) -> Deployment:
             if value is not None:
                 known.setdefault(key, value)
     return Deployment(**known)
-
-
-def _document(path: Path) -> dict[str, Any]:
-    """Return the table in a file, whose suffix says what it is."""
-    parsers = {".toml": tomllib.loads, ".json": json.loads}
-    if path.suffix not in parsers:
-        raise DeploymentError(f"{path}: unknown kind of file (expected .toml or .json)")
-    try:
-        document = parsers[path.suffix](path.read_text(encoding="utf-8"))
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise DeploymentError(f"{path}: {reason} (expected a deployment)") from error
-    except ValueError as error:
-        kind = path.suffix.removeprefix(".").upper()
-        raise DeploymentError(f"{path}: not {kind}: {error} (expected a deployment)") from error
-    if not isinstance(document, dict):
-        raise DeploymentError(f"{path}: not a table (expected {', '.join(KEYS)})")
-    return document
 
 
 def _deployment(values: Mapping[str, Any], file: str, source: str) -> Deployment:

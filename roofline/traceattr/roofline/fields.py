@@ -1,5 +1,6 @@
 """Required values of a document, with errors that name the file and the field."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -41,7 +42,8 @@ class Fields:
     def number(self, key: str) -> float:
         """Return the positive number ``key``."""
         value = self._required(key, "a positive number")
-        if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not 0 < value < math.inf:
             raise self.wrong(key, "a positive number")
         return float(value)
 

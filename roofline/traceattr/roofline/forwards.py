@@ -49,16 +49,21 @@ class Forward:
 
 
 def round_forwards(
-    requests: int, context: int, draft_steps: int, draft_tokens: int
+    requests: int, context: int, draft_steps: int, draft_tokens: int, draft_topk: int = 1
 ) -> tuple[Forward, ...]:
-    """Return the passes of one decode or speculative round."""
+    """Return the passes of one decode or speculative round.
+
+    With a tree of drafts (topk > 1) each draft pass continues ``draft_topk`` branches of a request,
+    verify goes over the ``draft_tokens`` best nodes, and draft-extend over one branch.
+    """
     if draft_steps == 0:
         return (Forward("target", "decode", 1, requests, 1, context, 1),)
     verify = Forward("target", "verify", 1, requests, draft_tokens, context, draft_tokens)
-    extend = Forward("draft", "draft_extend", 1, requests, draft_tokens, context, 1)
+    extended = draft_tokens if draft_topk == 1 else draft_steps + 1
+    extend = Forward("draft", "draft_extend", 1, requests, extended, context, 1)
     if draft_steps == 1:
         return (verify, extend)
-    draft = Forward("draft", "draft", draft_steps - 1, requests, 1, context, 1)
+    draft = Forward("draft", "draft", draft_steps - 1, requests, draft_topk, context, draft_topk)
     return (verify, draft, extend)
 
 

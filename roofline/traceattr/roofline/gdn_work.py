@@ -3,7 +3,8 @@
 A state of one layer and request has S = value heads x key width x value width values.  A decode
 step reads and writes it.  A verify pass over q rows reads it once and writes a snapshot per row;
 after acceptance the right snapshot is copied back: q + 3 copies move in all (SGLang 0.5.23,
-``fused_recurrent`` with cached intermediate states and the state scatter that follows).
+``fused_recurrent`` with cached intermediate states and the state scatter that follows).  In a tree
+of drafts each row reads the snapshot of its parent too: 2 q + 3.
 """
 
 from collections import Counter
@@ -37,6 +38,7 @@ class _Place:
     rows: int
     tp: int
     state_bytes: int
+    is_tree: bool
 
     @property
     def state(self) -> int:
@@ -64,7 +66,9 @@ def gdn_terms(layers: Sequence[Layer], forward: Forward, setup: Setup) -> Iterat
         assert isinstance(gdn, Gdn)
         tp = setup.parallel.attention_tp
         rows = requests * forward.rows
-        place = _Place(gdn, count, requests, rows, tp, setup.state_value_bytes)
+        place = _Place(
+            gdn, count, requests, rows, tp, setup.state_value_bytes, setup.draft_topk > 1
+        )
         yield _recurrence(place, forward)
         yield _convolution(place, forward, weight)
         yield _gated_norm(place)
@@ -74,7 +78,9 @@ def gdn_terms(layers: Sequence[Layer], forward: Forward, setup: Setup) -> Iterat
 
 def _recurrence(place: _Place, forward: Forward) -> Term:
     gdn, is_prefill = place.gdn, forward.stage == "prefill"
-    copies = forward.rows + 1 if forward.stage == "verify" else 2
+    copies = 2
+    if forward.stage == "verify":
+        copies = forward.rows * (2 if place.is_tree else 1) + 1
     chunks = -(-forward.rows // CHUNK) if is_prefill else 0
     chunk_bytes = 2 * chunks * gdn.state_values(place.tp) * ACTIVATION_BYTES
     width = place.channels + place.values
@@ -89,8 +95,9 @@ def _recurrence(place: _Place, forward: Forward) -> Term:
         number_format="bf16",
         launches=_PREFILL_KERNELS if is_prefill else 1,
         formula="requests x copies of the state (decode 2: read and write; verify q + 1: read and"
-        " a snapshot per row; prefill 2 and 16-bit states per chunk of 64) + M x (q, k, v and"
-        " output values) x 2 B; 7 x value heads x key width x value width FLOP per row",
+        " a snapshot per row, in a tree 2 q + 1: the parent's too; prefill 2 and 16-bit states per"
+        " chunk of 64) + M x (q, k, v and output values) x 2 B; 7 x value heads x key width x value"
+        " width FLOP per row",
         numbers=f"{place.requests:,} x ({copies} x {place.state:,} + {chunk_bytes:,})"
         f" + {place.rows:,} x {width:,} x 2 B",
         source=_SOURCE,

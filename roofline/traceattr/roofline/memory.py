@@ -15,9 +15,13 @@ def resident_bytes(model: Model, setup: Setup) -> int:
     Draft layers count only when they are used; vision towers are not known here.  A draft that
     chooses from fewer tokens has a copy of their rows of lm_head (SGLang ``eagle_worker_v2.py``).
     """
-    layers = (*model.layers, *(model.mtp[:1] if setup.draft_steps else ()))
+    layers = (*model.layers, *(model.draft_layers if setup.draft_steps else ()))
     tp = setup.parallel.tp
     weights = sum(_weight_bytes(w, setup) for layer in layers for w in layer.weights)
+    if setup.draft_steps and model.draft is not None:
+        of_layers = {w for layer in model.draft.layers for w in layer.weights}
+        own = (w for w in model.draft.weights if w not in of_layers)
+        weights += sum(w.bytes_on_gpu(tp) for w in own)
     weights += model.embedding.bytes_on_gpu(tp)
     weights += 0 if model.tied else model.lm_head.bytes_on_gpu(tp)
     if setup.draft_vocab is not None:

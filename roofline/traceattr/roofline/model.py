@@ -52,12 +52,18 @@ def load_model(source: str | Path) -> Model:
     Raises:
         ModelError: When there is no such model, or its config lacks a field.
     """
+    path = config_path(source)
+    if path is None:
+        return _bundled(str(source))
+    return _read(path, path.resolve().parent.name if path.name == "config.json" else path.stem)
+
+
+def config_path(source: str | Path) -> Path | None:
+    """Return the config that ``source`` is or holds; None when it can only be a name."""
     path = Path(source)
     if path.is_dir():
-        return _read(path / "config.json", path.resolve().name)
-    if path.is_file():
-        return _read(path, path.resolve().parent.name if path.name == "config.json" else path.stem)
-    return _bundled(str(source))
+        return path / "config.json"
+    return path if path.is_file() else None
 
 
 def catalogue() -> tuple[str, ...]:

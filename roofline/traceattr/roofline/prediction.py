@@ -17,7 +17,7 @@ from traceattr.roofline.forwards import Forward, prefill_forwards, round_forward
 from traceattr.roofline.gdn_work import gdn_terms
 from traceattr.roofline.gemm_work import expert_terms, linear_terms
 from traceattr.roofline.hardware import GpuSpec
-from traceattr.roofline.model import Model
+from traceattr.roofline.model import Layer, Model
 from traceattr.roofline.setup import Setup
 from traceattr.roofline.small_work import small_terms
 from traceattr.roofline.weight_override import with_vocabulary
@@ -94,7 +94,9 @@ class Prediction:
 
 def predict_round(model: Model, gpu: GpuSpec, setup: Setup) -> Prediction:
     """Return the prediction of a decode or speculative round."""
-    forwards = round_forwards(setup.batch, setup.context, setup.draft_steps, setup.draft_tokens)
+    forwards = round_forwards(
+        setup.batch, setup.context, setup.draft_steps, setup.draft_tokens, setup.draft_topk
+    )
     tokens = None if setup.accept_length is None else setup.batch * setup.accept_length
     return _predict(model, gpu, setup, forwards, tokens)
 
@@ -116,10 +118,9 @@ def _predict(
 
 def forward_terms(model: Model, forward: Forward, setup: Setup) -> Iterator[Term]:
     """Yield the work of one kind of pass, all its repeats in a round counted."""
-    # SGLang runs the first draft layer in every step, however many the checkpoint has.
-    layers = model.mtp[:1] if forward.phase == "draft" else model.layers
-    if forward.phase == "draft" and setup.draft_vocab is not None:
-        model = with_vocabulary(model, setup.draft_vocab)
+    layers = model.layers
+    if forward.phase == "draft":
+        layers, model = _draft(model, forward, setup)
     for term in (
         *linear_terms(layers, model, forward, setup),
         *expert_terms(layers, forward, setup),
@@ -130,6 +131,19 @@ def forward_terms(model: Model, forward: Forward, setup: Setup) -> Iterator[Term
     ):
         count = term.count * forward.repeats
         yield replace(term, count=count, phase=forward.phase, stage=forward.stage)
+
+
+def _draft(model: Model, forward: Forward, setup: Setup) -> tuple[tuple[Layer, ...], Model]:
+    """Return the layers that a draft pass runs, and the model with the draft's lm_head."""
+    layers, draft = model.draft_layers, model.draft
+    if setup.draft_vocab is not None:
+        model = with_vocabulary(model, setup.draft_vocab)
+    if draft is None:
+        return layers, model
+    if draft.projection is not None and forward.stage != "draft":
+        first, *others = layers
+        layers = (replace(first, weights=(draft.projection, *first.weights)), *others)
+    return layers, replace(model, lm_head=draft.lm_head, hidden=draft.lm_head.columns)
 
 
 def _categories(terms: Iterable[Term], gpu: GpuSpec) -> tuple[CategoryPrediction, ...]:

@@ -11,6 +11,10 @@ from traceattr.roofline.facts import Formats, module_pattern
 from traceattr.roofline.fields import Fields
 
 _METHODS = ("awq", "compressed-tensors", "fp8", "gptq", "modelopt", "mxfp4")
+_GPTQ_BITS = (2, 3, 4, 8)
+_WHOLE_CHANNEL = -1
+"""Group size of weights that have one scale per output."""
+
 _MODELOPT = {
     "FP8": "fp8",
     "FP8_PB_WO": "fp8_block",
@@ -76,9 +80,12 @@ def _awq(table: Fields, dtype: str) -> Read:
 
 
 def _gptq(table: Fields, dtype: str) -> Read:
-    _require(table, "bits", 4)
-    base = "int4_gptq" if table.flag("sym") else "int4_awq"
-    entry = _grouped(base, table.whole("group_size"))
+    bits = table.whole("bits")
+    if bits not in _GPTQ_BITS:
+        raise table.wrong("bits", f"one of {', '.join(map(str, _GPTQ_BITS))}")
+    base = f"int{bits}_gptq" if table.flag("sym") else f"int{bits}_awq"
+    is_whole = table.values.get("group_size") == _WHOLE_CHANNEL
+    entry = f"{base}_channel" if is_whole else _grouped(base, table.whole("group_size"))
     listed = (*_unquantised(table, dtype), *_merged(_dynamic(table, dtype), table.file))
     if table.values.get("lm_head"):
         listed = (*listed, (module_pattern("lm_head"), entry))
@@ -174,14 +181,16 @@ def _group_format(group: Fields) -> str:
             return "fp8_block"
         case "int", 8, "channel":
             return "int8" if has_activations else "int8_w8a16"
-        case "int", 4, "group":
-            base = "int4_gptq" if weights.flag("symmetric") else "int4_awq"
+        case "int", 4, "channel":
+            return "int4_gptq_channel" if weights.flag("symmetric") else "int4_awq_channel"
+        case "int", 4 | 8, "group":
+            base = f"int{bits}_gptq" if weights.flag("symmetric") else f"int{bits}_awq"
             return _grouped(base, weights.whole("group_size"))
         case "float", 4, "tensor_group" | "group":
             _require(weights, "group_size", 16)
             return "nvfp4" if has_activations else "nvfp4_w4a16"
     what = f"{kind} weights of {bits} bits per {strategy} in '{weights.path}' are unknown"
-    expected = "float 8 or 4, int 8 per channel, int 4 per group"
+    expected = "float 8 or 4, int 8 or 4 per channel or group"
     raise ModelError(f"{weights.file}: {what} (expected {expected})")
 
 

@@ -7,6 +7,7 @@ from traceattr.errors import DeploymentError
 from traceattr.roofline.architecture import Gdn, Model
 from traceattr.roofline.consistency import check_consistency
 from traceattr.roofline.deployment import KEYS, Deployment, merge
+from traceattr.roofline.draft_model import with_draft_model
 from traceattr.roofline.hardware import GpuSpec, find_gpu
 from traceattr.roofline.inputs import Input
 from traceattr.roofline.model import load_model
@@ -70,6 +71,8 @@ def build_roofline(
     gpu = find_gpu(deployment.gpu.value, gpus)
     if deployment.weights is not None:
         model = with_weights(model, deployment.weights.value)
+    if deployment.draft_model is not None:
+        model = with_draft_model(model, deployment.draft_model.value)
     known = merge(deployment, _defaults(deployment, model))
     _check_draft(known, model)
     _check_vocab(known, model)
@@ -112,6 +115,7 @@ def _defaults(deployment: Deployment, model: Model) -> Deployment:
         dp_attention=Input(1, "default"),
         draft_steps=Input(0, "default"),
         draft_tokens=Input(steps + 1, "default"),
+        draft_topk=Input(1, "default"),
         accept_length=accept,
         kv_format=_format(model.kv_format, model.dtype),
         state_format=_format(model.state_format, STATE_FORMAT) if has_states else None,
@@ -129,12 +133,36 @@ def _check_draft(known: Deployment, model: Model) -> None:
     assert known.draft_steps is not None
     assert known.draft_tokens is not None
     steps, tokens = known.draft_steps, known.draft_tokens
-    if steps.value and not model.mtp:
+    if steps.value and not model.draft_layers:
         what = f"draft_steps {steps.value} ({steps.source}), but {model.name} has no draft layer"
-        raise DeploymentError(f"{what} (expected 0; heads of their own have no roofline here)")
+        raise DeploymentError(f"{what} (expected 0, or the --draft-model of an EAGLE3 head)")
+    if steps.value == 0 and model.draft is not None:
+        what = f"draft_model {model.draft.name} without draft_steps"
+        raise DeploymentError(f"{what} (expected --draft-steps)")
+    _check_tree(known)
     if steps.value == 0 and tokens.value != 1:
         what = f"draft_tokens {tokens.value} ({tokens.source}) without draft_steps"
         raise DeploymentError(f"{what} (expected 1, or --draft-steps)")
+
+
+def _check_tree(known: Deployment) -> None:
+    """Raise when a tree of drafts has no such nodes."""
+    assert known.draft_steps is not None
+    assert known.draft_tokens is not None
+    assert known.draft_topk is not None
+    steps, topk, tokens = known.draft_steps.value, known.draft_topk.value, known.draft_tokens.value
+    if topk == 1:
+        return
+    if steps == 0:
+        what = f"draft_topk {topk} ({known.draft_topk.source}) without draft_steps"
+        raise DeploymentError(f"{what} (expected --draft-steps)")
+    most = 1 + topk + (steps - 1) * topk**2
+    if known.draft_tokens.source == "default":
+        what = f"not known: draft_tokens, the nodes of a tree with draft_topk {topk}"
+        raise DeploymentError(f"{what} (give --draft-tokens, up to {most})")
+    if tokens > most:
+        what = f"draft_tokens {tokens} ({known.draft_tokens.source}) of a tree of {most} nodes"
+        raise DeploymentError(f"{what} (expected up to {most})")
 
 
 def _check_vocab(known: Deployment, model: Model) -> None:
@@ -145,6 +173,9 @@ def _check_vocab(known: Deployment, model: Model) -> None:
     said = f"draft_vocab {vocab.value} ({vocab.source})"
     if steps is None or steps.value == 0:
         raise DeploymentError(f"{said} without draft_steps (expected --draft-steps)")
+    if model.draft is not None:
+        what = f"{said}, but {model.draft.name} has an output projection of its own"
+        raise DeploymentError(f"{what} (leave one of them out)")
     if vocab.value > model.lm_head.rows:
         what = f"{said} of a vocabulary of {model.lm_head.rows}"
         raise DeploymentError(f"{what} (expected 1 to {model.lm_head.rows})")
@@ -159,6 +190,7 @@ def _setup(known: Deployment) -> Setup:
         context=values["context"],
         draft_steps=values["draft_steps"],
         draft_tokens=values["draft_tokens"],
+        draft_topk=values["draft_topk"],
         accept_length=values.get("accept_length"),
         kv_format=values["kv_format"],
         state_format=values.get("state_format", STATE_FORMAT),

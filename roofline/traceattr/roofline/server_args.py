@@ -21,6 +21,8 @@ _ARGUMENT = re.compile(
 )
 """One quoted or plain value, with its name when it has one; quoted text is never looked into."""
 
+_OWN_DRAFTS = ("EAGLE3", "STANDALONE")
+
 _ONLINE_FORMATS = {"fp8": "fp8", "w8a8_fp8": "fp8_channel", "w8a8_int8": "int8"}
 """Values of ``--quantization`` that quantise a 16-bit checkpoint; others only name its format."""
 
@@ -48,6 +50,8 @@ def read_server_args(text: str, file: str) -> dict[str, Any]:
         "dp_attention": _dp_attention(arguments),
         "draft_steps": _draft(arguments, "speculative_num_steps", 0),
         "draft_tokens": _draft(arguments, "speculative_num_draft_tokens", 1),
+        "draft_topk": _draft(arguments, "speculative_eagle_topk", 1),
+        "draft_model": _draft_model(arguments),
         "kv_format": _unless_auto(arguments.get("kv_cache_dtype")),
         "state_format": _unless_auto(arguments.get("mamba_ssm_dtype")),
         "weights": _ONLINE_FORMATS.get(str(arguments.get("quantization"))),
@@ -95,6 +99,14 @@ def _draft(arguments: Mapping[str, Any], key: str, without: int) -> Any:
     if "speculative_algorithm" in arguments and arguments["speculative_algorithm"] is None:
         return without
     return arguments.get(key)
+
+
+def _draft_model(arguments: Mapping[str, Any]) -> Any:
+    """Return the checkpoint of a draft of its own; others name the model's own draft layers."""
+    algorithm = str(arguments.get("speculative_algorithm")).upper()
+    if algorithm not in _OWN_DRAFTS:
+        return None
+    return arguments.get("speculative_draft_model_path")
 
 
 def _unless_auto(value: Any) -> Any:

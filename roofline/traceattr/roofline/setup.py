@@ -21,6 +21,7 @@ class Setup:
         state_format: Number format of recurrent states.
         draft_vocab: Rows of the vocabulary that drafts choose from; None is all of them.
         alpha_ns: Latency of an empty collective; None is that of the calibration.
+        draft_topk: Branches that a draft pass continues; above 1 drafts are a tree.
     """
 
     parallel: Parallel
@@ -33,6 +34,7 @@ class Setup:
     state_format: str = "fp32"
     draft_vocab: int | None = None
     alpha_ns: int | None = None
+    draft_topk: int = 1
 
     @property
     def kv_value_bytes(self) -> int:

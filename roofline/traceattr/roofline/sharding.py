@@ -18,7 +18,7 @@ def check_sharding(model: Model, tp: int, attention_tp: int, ep: int) -> None:
     Raises:
         ModelError: With the first number that does not divide.
     """
-    for layer in dict.fromkeys((*model.layers, *model.mtp)):
+    for layer in dict.fromkeys((*model.layers, *model.mtp, *model.draft_layers)):
         for name, value, parts in _splits(layer, tp, attention_tp, ep):
             if value % parts:
                 what = f"{value} {name} do not split over {parts} GPUs"

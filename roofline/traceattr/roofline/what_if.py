@@ -30,7 +30,7 @@ _OF_MACHINE = ("alpha_us",)
 
 _MACHINE = ("gpu", "tp", "dp_attention")
 
-_NEEDS_DRAFT = ("draft_vocab",)
+_NEEDS_DRAFT = ("draft_topk", "draft_model", "draft_vocab")
 """What makes no sense without a draft."""
 
 
