@@ -7,6 +7,7 @@ import duckdb
 from traceattr.attribution.analysis import Analysis, Gpu, KernelTime, RulesId, Window
 from traceattr.attribution.choice import STEADY_ROUNDS, Choice
 from traceattr.attribution.collectives import communication
+from traceattr.attribution.for_each import for_each
 from traceattr.attribution.gap_analysis import gap_analysis
 from traceattr.attribution.gpu_time import gpu_time
 from traceattr.attribution.labels import KernelNames
@@ -31,10 +32,10 @@ def analyze(trace: Trace, rules: RuleSet, choice: Choice = STEADY_ROUNDS) -> Ana
     found = survey(trace, rules, choice)
     window, names = found.steady.window, found.names
     gpus = tuple(map(_gpu, trace.gpus))
-    per_gpu = tuple(map(gpu_time, found.owned))
+    per_gpu = for_each(gpu_time, found.owned)
     rounds = summarise_rounds(found.owned, found.steady, found.facts)
     ranks = communication(found.accounts, gpus, window)
-    layers = tuple(find_layers(account, names, window) for account in found.accounts)
+    layers = for_each(lambda account: find_layers(account, names, window), found.accounts)
     return Analysis(
         version=version("traceattr"),
         rules=RulesId(rules.name, rules.sha256),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 
+from traceattr.attribution.for_each import for_each
 from traceattr.attribution.gap_figures import Gap, GapKindName, GpuGaps, PairTime, SeamTime
 from traceattr.attribution.gpu_time import OwnedTime
 from traceattr.attribution.groups import NO_WORK
@@ -20,7 +21,6 @@ from traceattr.attribution.host_calls import (
 from traceattr.attribution.host_ranges import name_ranges
 from traceattr.attribution.host_story import Story, tell_story
 from traceattr.attribution.launch_figures import launch_figures
-from traceattr.attribution.per_round import RoundSample
 from traceattr.attribution.seams import (
     GapKind,
     Gaps,
@@ -75,11 +75,19 @@ class ToldGaps:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """Gaps with what the host was doing, and the rounds to relate them to."""
+    """Gaps with what the host was doing, and the rounds to relate them to.
+
+    Attributes:
+        gaps: The gaps.
+        story: What the host was doing.
+        rounds: How many rounds figures per round are means over.
+        round: Which of them each gap begins in, -1 for none; shape (gaps,).
+    """
 
     gaps: Gaps
     story: Story
-    sample: RoundSample
+    rounds: int
+    round: Ids
 
 
 def gap_analysis(
@@ -94,10 +102,12 @@ def gap_analysis(
         owned: Who owns the window on each GPU, in the order of the trace.
         choice: Which gaps are wanted.
     """
-    return tuple(
-        _gpu_gaps(trace.connection, gpu, one, choice)
-        for gpu, one in zip(trace.gpus, owned, strict=True)
-    )
+
+    def find(pair: tuple[ProcessGpu, OwnedTime]) -> GpuGaps:
+        with trace.connection.cursor() as cursor:
+            return _gpu_gaps(cursor, *pair, choice)
+
+    return for_each(find, zip(trace.gpus, owned, strict=True))
 
 
 def _gpu_gaps(
@@ -106,7 +116,8 @@ def _gpu_gaps(
     timeline = owned.account.timeline
     found = told_gaps(connection, owned)
     gaps, launches, calls = found.gaps, found.launches, found.calls
-    told = _Told(gaps, found.story, whole_rounds(gaps, owned.sample))
+    sample = whole_rounds(gaps, owned.sample)
+    told = _Told(gaps, found.story, len(sample), sample.index_of(gaps.start_ns))
     shown = {kind: _shown(gaps, kind, choice.min_ns) for kind in GapKind}
     count, shown_ns = len(gaps.key), sum(int(gaps.length_ns[at].sum()) for at in shown.values())
     longest = _longest(gaps, np.concatenate(list(shown.values())), choice.top)
@@ -117,7 +128,7 @@ def _gpu_gaps(
         wall_ns=owned.window.wall_ns,
         idle_ns=owned.idle.gaps.total_ns,
         completeness=owned.idle.completeness,
-        rounds=len(told.sample),
+        rounds=told.rounds,
         seams=_seams(told, shown[GapKind.SEAM]),
         pairs=None if owned.idle.hides_gaps else _pairs(told, shown[GapKind.IN_GRAPH]),
         no_work=_no_work(told, shown[GapKind.NO_WORK]),
@@ -198,19 +209,18 @@ def _seam(name: str, told: _Told, chosen: Ids) -> SeamTime:
 
 def _per_round(told: _Told, chosen: Ids) -> tuple[float | None, int | None]:
     """Return the mean number and length of some gaps in a round."""
-    rounds = len(told.sample)
-    if not rounds:
+    if not told.rounds:
         return None, None
-    inside = told.sample.index_of(told.gaps.start_ns[chosen]) >= 0
+    inside = told.round[chosen] >= 0
     total_ns = int(told.gaps.length_ns[chosen][inside].sum())
-    return int(inside.sum()) / rounds, round(total_ns / rounds)
+    return int(inside.sum()) / told.rounds, round(total_ns / told.rounds)
 
 
 def _rounds_with(told: _Told, chosen: Ids) -> int | None:
     """Return in how many rounds some gaps occur, None without rounds."""
-    if not len(told.sample):
+    if not told.rounds:
         return None
-    at = told.sample.index_of(told.gaps.start_ns[chosen])
+    at = told.round[chosen]
     return len(np.unique(at[at >= 0]))
 
 

@@ -38,12 +38,10 @@ def name_ranges(
 def _range(
     connection: duckdb.DuckDBPyConnection, calls: Calls, story: Story, at: int, gap: Gap
 ) -> str | None:
-    thread = int(story.thread[at])
+    thread, launched_ns = story.launch_of(at)
     if thread == NONE or not gap.cause.python_ns:
         return None
-    start_ns, end_ns = longest_quiet(
-        connection, calls, thread, gap.start_ns, int(story.launched_ns[at])
-    )
+    start_ns, end_ns = longest_quiet(connection, calls, thread, gap.start_ns, launched_ns)
     found = connection.execute(
         read_sql("traceattr.attribution", "range_around"),
         {"global_tid": thread, "start_ns": start_ns, "end_ns": end_ns},

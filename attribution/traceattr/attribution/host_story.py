@@ -24,15 +24,17 @@ _LAUNCH, _DEPENDENCY, _UNKNOWN = 1, 5, 6
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What the host was doing in each gap of one GPU.
+    """What the host was doing in each gap of one GPU; inside graphs it does not matter.
 
     Attributes:
-        parts_ns: Columns are the fields of `Cause`; shape (gaps, 7).
+        gaps: The gaps; the arrays are about those outside graphs, in order.
+        parts_ns: Columns are the fields of `Cause`; shape (gaps outside graphs, 7).
         thread: Thread that ended each gap, -1 where it is not known or did not matter.
-        launched_ns: When the host had done its part, in each gap; shape (gaps,).
+        launched_ns: When the host had done its part, in each gap.
         knows_os_calls: Whether OS calls were loaded and recorded.
     """
 
+    gaps: Gaps
     parts_ns: Times
     thread: Ids
     launched_ns: Times
@@ -40,7 +42,30 @@ class Story:
 
     def cause(self, chosen: Ids) -> Cause:
         """Return the sums over the gaps at some positions."""
-        return Cause(*self.parts_ns[chosen].sum(axis=0).tolist())
+        is_in_graph = self.gaps.kind[chosen] == GapKind.IN_GRAPH
+        sums = self.parts_ns[self._rows(chosen[~is_in_graph])].sum(axis=0)
+        sums[_DEPENDENCY] += self.gaps.length_ns[chosen[is_in_graph]].sum()
+        return Cause(*sums.tolist())
+
+    def launch_of(self, at: int) -> tuple[int, int]:
+        """Return the thread that ended one gap, -1 for none, and when it had done its part."""
+        if self.gaps.kind[at] == GapKind.IN_GRAPH:
+            return NONE, int(self.gaps.start_ns[at])
+        row = self._rows(np.array(at))
+        return int(self.thread[row]), int(self.launched_ns[row])
+
+    def of_every_gap(self) -> tuple[Ids, Times]:
+        """Return thread and parts of all gaps, those in graphs included."""
+        thread = np.full(len(self.gaps.kind), NONE)
+        parts_ns = np.zeros((len(thread), self.parts_ns.shape[1]), np.int64)
+        parts_ns[:, _DEPENDENCY] = self.gaps.length_ns
+        thread[self.gaps.outside] = self.thread
+        parts_ns[self.gaps.outside] = self.parts_ns
+        return thread, parts_ns
+
+    def _rows(self, positions: Ids) -> Ids:
+        rows: Ids = np.searchsorted(self.gaps.outside, positions)
+        return rows
 
 
 def tell_story(
@@ -55,30 +80,30 @@ def tell_story(
     Args:
         connection: Holds the trace, and OS calls if they were loaded.
         gaps: The gaps.
-        by: What launched the operation that ended each gap.
+        by: What launched the operation that ended each gap outside graphs.
         calls: The calls of the process around the gaps.
     """
-    is_in_graph = gaps.kind == GapKind.IN_GRAPH
+    start_ns, end_ns = gaps.start_ns[gaps.outside], gaps.end_ns[gaps.outside]
     is_known = by.launch_ns != NO_LAUNCH
-    is_late = is_known & (by.launch_ns >= gaps.since_ns) & ~is_in_graph
+    is_late = is_known & (by.launch_ns >= gaps.since_ns)
     call = np.where(is_late, calls.find(by.correlation), NONE)
     thread = np.append(calls.thread, NONE)[call]
-    begun_ns = np.clip(np.append(calls.start_ns, 0)[call], gaps.start_ns, gaps.end_ns)
-    launched_ns = np.clip(np.append(calls.end_ns, 0)[call], gaps.start_ns, gaps.end_ns)
+    begun_ns = np.clip(np.append(calls.start_ns, 0)[call], start_ns, end_ns)
+    launched_ns = np.clip(np.append(calls.end_ns, 0)[call], start_ns, end_ns)
     knows_os_calls = _knows_os_calls(connection)
-    window = (int(gaps.start_ns[0]), int(gaps.end_ns[-1])) if len(call) else (0, 0)
+    window = (int(start_ns[0]), int(end_ns[-1])) if len(call) else (0, 0)
     parts = np.zeros((len(call), 7), np.int64)
-    parts[:, _DEPENDENCY] = np.where((is_known & ~is_late) | is_in_graph, gaps.length_ns, 0)
+    parts[:, _DEPENDENCY] = np.where(is_known & ~is_late, end_ns - start_ns, 0)
     for one in np.unique(thread[call >= 0]).tolist():
         mine = np.flatnonzero((thread == one) & (call >= 0))
         covers = _call_covers(calls, one)
         if knows_os_calls:
             covers[-1] = _with_os_calls(connection, covers[-1], one, window)
-        parts[mine, :_DEPENDENCY] = _split(covers, gaps.start_ns[mine], begun_ns[mine])
+        parts[mine, :_DEPENDENCY] = _split(covers, start_ns[mine], begun_ns[mine])
         parts[mine, _LAUNCH] += launched_ns[mine] - begun_ns[mine]
-        parts[mine, _DEPENDENCY] = gaps.end_ns[mine] - launched_ns[mine]
-    parts[:, _UNKNOWN] = gaps.length_ns - parts.sum(axis=1)
-    return Story(parts, thread, launched_ns, knows_os_calls)
+        parts[mine, _DEPENDENCY] = end_ns[mine] - launched_ns[mine]
+    parts[:, _UNKNOWN] = end_ns - start_ns - parts.sum(axis=1)
+    return Story(gaps, parts, thread, launched_ns, knows_os_calls)
 
 
 def longest_quiet(

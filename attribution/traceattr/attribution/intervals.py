@@ -68,7 +68,9 @@ def first_wins(start_ns: Times, end_ns: Times) -> Times:
 def union(start_ns: Times, end_ns: Times) -> Cover:
     """Return the union of intervals whose begins are in ascending order."""
     is_real = end_ns > start_ns
-    start, end = start_ns[is_real], end_ns[is_real]
+    start, end = start_ns, end_ns
+    if not is_real.all():
+        start, end = start_ns[is_real], end_ns[is_real]
     if not len(start):
         return Cover(start, end)
     latest = np.maximum.accumulate(end)

@@ -65,13 +65,34 @@ def partition(operations: Operations, start_ns: int, end_ns: int) -> Partition:
     # Cutting after sorting keeps the order of those that began before the window.
     starts = np.clip(operations.start_ns, start_ns, end_ns)
     ends = np.clip(operations.end_ns, start_ns, end_ns)
+    inside = ends - starts
+    exclusive = inside.copy()
+    is_copy = operations.precedence == Precedence.COPY
+    # Most operations run alone and own all of their time; the rest overlap only among themselves.
+    shared = _overlapping(starts, ends)
+    owned, kernel_ns = _share(starts[shared], ends[shared], operations.precedence[shared])
+    exclusive[shared] = owned
+    is_copy[shared] = True  # their kernels have been counted
+    busy = union(starts, ends)
+    kernel_ns += int(inside[~is_copy].sum())
+    return Partition(inside, exclusive, busy, kernel_ns, busy.gaps(start_ns, end_ns))
+
+
+def _overlapping(start_ns: Times, end_ns: Times) -> npt.NDArray[np.intp]:
+    """Return the positions of operations that run while others do."""
+    begins_alone = start_ns[1:] >= np.maximum.accumulate(end_ns)[:-1]
+    return np.flatnonzero(~(np.append(True, begins_alone) & np.append(begins_alone, True)))
+
+
+def _share(starts: Times, ends: Times, precedences: npt.NDArray[np.int8]) -> tuple[Times, int]:
+    """Return what each operation owns, and the length in which one that is no copy runs."""
     exclusive = np.zeros(len(starts), np.int64)
     taken = Cover(np.empty(0, np.int64), np.empty(0, np.int64))
     kernel_ns = 0
     for precedence in Precedence:
         if precedence is Precedence.COPY:
             kernel_ns = taken.total_ns
-        of_class = operations.precedence == precedence
+        of_class = precedences == precedence
         if not of_class.any():
             continue
         end = ends[of_class]
@@ -79,9 +100,9 @@ def partition(operations: Operations, start_ns: int, end_ns: int) -> Partition:
         exclusive[of_class] = (end - own_start) - (
             taken.covered_before(end) - taken.covered_before(own_start)
         )
-        so_far = operations.precedence <= precedence
+        so_far = precedences <= precedence
         taken = union(starts[so_far], ends[so_far])
-    return Partition(ends - starts, exclusive, taken, kernel_ns, taken.gaps(start_ns, end_ns))
+    return exclusive, kernel_ns
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from traceattr.attribution import roles
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.labels import KernelNames
 from traceattr.attribution.roles import Flags
-from traceattr.attribution.timeline import Ids, Timeline
+from traceattr.attribution.timeline import Ids, Places, Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Pieces:
     layers: Ids
     passes: Ids
     is_prefill: Flags
-    of_operation: Ids
+    of_operation: Places
 
     @property
     def depth(self) -> npt.NDArray[np.float64]:
@@ -60,11 +60,11 @@ def find_pieces(timeline: Timeline, names: KernelNames) -> Pieces:
     """Return the replays and the eager passes of one GPU."""
     replays = timeline.replays
     eager = _eager_passes(timeline, names)
-    unordered = np.where(timeline.replay >= 0, timeline.replay, eager)
-    unordered[eager >= 0] += len(replays.start_ns)
+    unordered = np.where(eager >= 0, eager + len(replays.start_ns), timeline.replay)
     start_ns, end_ns = _bounds(timeline, unordered)
     order = np.lexsort((end_ns, start_ns))
-    rank = np.append(np.argsort(order), -1)  # what is in no piece stays at -1
+    # What is in no piece stays at -1.
+    rank = np.append(np.argsort(order), -1).astype(np.int32)
     of_operation = rank[unordered]
     count = len(order)
     return Pieces(
@@ -97,10 +97,12 @@ def _marks(timeline: Timeline, names: KernelNames) -> npt.NDArray[np.int8]:
     return marks
 
 
-def _eager_passes(timeline: Timeline, names: KernelNames) -> Ids:
+def _eager_passes(timeline: Timeline, names: KernelNames) -> Places:
     """Return the eager pass of each operation, dense from 0, or -1."""
     marks = _marks(timeline, names)
-    at = np.flatnonzero(marks)
+    is_replay = marks == _Mark.REPLAY
+    goes_on = np.append(False, is_replay[1:] & is_replay[:-1])  # and tells nothing new
+    at = np.flatnonzero((marks != _Mark.NOTHING) & ~goes_on)
     mark = marks[at]
     before = np.append(_Mark.NOTHING, mark[:-1])
     begins = (mark != before) & ((mark == _Mark.EMBEDDING) | (mark == _Mark.REPLAY))
@@ -112,11 +114,11 @@ def _eager_passes(timeline: Timeline, names: KernelNames) -> Ids:
     first = _extreme(np.minimum, segment[is_part], at[is_part], count, len(marks))
     is_end = is_part | (mark == _Mark.SAMPLING)
     last = _extreme(np.maximum, segment[is_end], at[is_end], count, -1)
-    number = np.where(has_core, np.cumsum(has_core) - 1, -1)
-    position = np.arange(len(marks))
-    owner = np.searchsorted(at[begins], position, side="right")
-    inside = (position >= first[owner]) & (position <= last[owner]) & (timeline.replay < 0)
-    return np.where(inside, number[owner], -1)
+    passes = np.full(len(marks), -1, np.int32)
+    for number, one in enumerate(np.flatnonzero(has_core).tolist()):
+        passes[first[one] : last[one] + 1] = number
+    passes[is_replay] = -1
+    return passes
 
 
 def _extreme(of: np.ufunc, segment: Ids, at: Ids, count: int, nothing: int) -> Ids:
@@ -126,13 +128,13 @@ def _extreme(of: np.ufunc, segment: Ids, at: Ids, count: int, nothing: int) -> I
     return result
 
 
-def _bounds(timeline: Timeline, piece: Ids) -> tuple[Times, Times]:
+def _bounds(timeline: Timeline, piece: Places) -> tuple[Times, Times]:
     """Return begin and end of each piece; replays know theirs."""
     count = int(piece.max(initial=-1)) + 1
     replays = timeline.replays
     start_ns = np.full(max(count, len(replays.start_ns)), np.iinfo(np.int64).max)
     end_ns = np.full(len(start_ns), np.iinfo(np.int64).min)
-    inside = piece >= 0
+    inside = piece >= len(replays.start_ns)
     np.minimum.at(start_ns, piece[inside], timeline.start_ns[inside])
     np.maximum.at(end_ns, piece[inside], timeline.end_ns[inside])
     start_ns[: len(replays.start_ns)] = replays.start_ns
@@ -140,7 +142,7 @@ def _bounds(timeline: Timeline, piece: Ids) -> tuple[Times, Times]:
     return start_ns, end_ns
 
 
-def _most_of_one_name(timeline: Timeline, flags: Flags, piece: Ids, count: int) -> Ids:
+def _most_of_one_name(timeline: Timeline, flags: Flags, piece: Places, count: int) -> Ids:
     """Return how often the most frequent of some names runs in each piece.
 
     Of the kernels that make up one layer's attention each runs once per layer, so the most
@@ -148,7 +150,7 @@ def _most_of_one_name(timeline: Timeline, flags: Flags, piece: Ids, count: int) 
     """
     chosen = named(flags, timeline) & (piece >= 0)
     keys, times = np.unique(
-        piece[chosen] * len(flags) + timeline.name_id[chosen], return_counts=True
+        piece[chosen].astype(np.int64) * len(flags) + timeline.name_id[chosen], return_counts=True
     )
     most = np.zeros(count, np.int64)
     np.maximum.at(most, keys // max(len(flags), 1), times)

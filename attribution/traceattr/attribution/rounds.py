@@ -17,7 +17,7 @@ from traceattr.attribution.kinds import TARGETS, PieceKind
 from traceattr.attribution.labels import KernelNames
 from traceattr.attribution.pieces import Pieces, named
 from traceattr.attribution.roles import Flags
-from traceattr.attribution.timeline import Ids, Timeline
+from traceattr.attribution.timeline import Ids, Places, Timeline
 
 NO_ROUND = -1
 
@@ -49,7 +49,7 @@ class Rounds:
     start_ns: Times
     end_ns: Times
     of_piece: Ids
-    of_operation: Ids
+    of_operation: Places
 
 
 def find_rounds(
@@ -60,17 +60,20 @@ def find_rounds(
     for cut in _cut_rounds(timeline, pieces, of_piece):
         round_kinds[cut] = RoundKind.PARTIAL
     count = len(round_kinds)
+    of_operation = np.full(len(timeline.start_ns), NO_ROUND, np.int32)
     if not count:
-        nothing, nowhere = np.empty(0, np.int64), np.full(len(timeline.start_ns), NO_ROUND)
-        return Rounds((), nothing, nothing, of_piece, nowhere)
+        nothing = np.empty(0, np.int64)
+        return Rounds((), nothing, nothing, of_piece, of_operation)
     first, last = _operation_bounds(timeline, pieces, of_piece, count, names)
-    position = np.arange(len(timeline.start_ns))
-    at = np.searchsorted(first, position, side="right") - 1
-    of_operation = np.where((at >= 0) & (position <= np.append(last, -1)[at]), at, NO_ROUND)
+    stop = np.minimum(last + 1, np.append(first[1:], len(of_operation)))
+    end_ns = np.full(count, np.iinfo(np.int64).min)
+    for number, (begin, end) in enumerate(zip(first.tolist(), stop.tolist(), strict=True)):
+        of_operation[begin:end] = number
+        end_ns[number] = timeline.end_ns[begin:end].max(initial=end_ns[number])
     return Rounds(
         kind=tuple(round_kinds),
         start_ns=timeline.start_ns[_first_forward(timeline, first, last)],
-        end_ns=_latest_end(timeline, of_operation, count),
+        end_ns=end_ns,
         of_piece=of_piece,
         of_operation=of_operation,
     )
@@ -149,21 +152,29 @@ def _operation_bounds(
     The last is the last one that only a pass or its sampling runs, and the copies to the host that
     follow it at once.  The first is the one after the last of the round before, or after a break.
     """
-    owner = np.append(of_piece, NO_ROUND)[pieces.of_operation]
-    at = np.flatnonzero(owner >= 0)
-    first_piece = np.full(count, len(owner))
+    operations = len(timeline.start_ns)
+    at = _run_edges(pieces.of_operation)
+    owner = np.append(of_piece, NO_ROUND)[pieces.of_operation[at]]
+    at, owner = at[owner >= 0], owner[owner >= 0]
+    first_piece = np.full(count, operations)
     last_piece = np.full(count, -1)
-    np.minimum.at(first_piece, owner[at], at)
-    np.maximum.at(last_piece, owner[at], at)
+    np.minimum.at(first_piece, owner, at)
+    np.maximum.at(last_piece, owner, at)
     breaks = _breaks(timeline)
-    limit = np.append(first_piece[1:], len(owner)) - 1
-    next_break = np.append(breaks, len(owner))[np.searchsorted(breaks, last_piece, "right")]
+    limit = np.append(first_piece[1:], operations) - 1
+    next_break = np.append(breaks, operations)[np.searchsorted(breaks, last_piece, "right")]
     finishing = named(roles.finishing(names), timeline)
     last = _last_finishing(
         finishing, timeline.is_readback, last_piece, np.minimum(limit, next_break - 1)
     )
     last_break = np.append(breaks, 0)[np.searchsorted(breaks, first_piece, "right") - 1]
     return np.maximum(np.append(0, last[:-1] + 1), last_break), last
+
+
+def _run_edges(piece: Places) -> Ids:
+    """Return the first and last position of each row of operations of one piece, ascending."""
+    changes = piece[1:] != piece[:-1]
+    return np.flatnonzero(np.append(True, changes) | np.append(changes, True))
 
 
 def _breaks(timeline: Timeline) -> Ids:
@@ -182,10 +193,3 @@ def _last_finishing(finishing: Flags, is_readback: Flags, last_piece: Ids, limit
             at += 1
         last.append(at)
     return np.array(last, np.int64)
-
-
-def _latest_end(timeline: Timeline, of_operation: Ids, count: int) -> Times:
-    ends = np.full(count, np.iinfo(np.int64).min)
-    inside = of_operation >= 0
-    np.maximum.at(ends, of_operation[inside], timeline.end_ns[inside])
-    return ends

@@ -43,24 +43,23 @@ class Gaps:
     Attributes:
         start_ns: Begins, inside the window.
         end_ns: Ends, inside the window.
-        since_ns: When the work before ended, which may be before the window.
-        next_operation: Position in the timeline of the operation that ended the gap, or
+        outside: Positions of those outside graphs, ascending.
+        since_ns: When the work before each of those ended, which may be before the window.
+        next_operation: Position in the timeline of the operation that ended each of those, or
             `NO_OPERATION`.
         kind: Values of `GapKind`.
         key: Gaps of one kind and key join the same.
+        length_ns: How long each gap is.
     """
 
     start_ns: Times
     end_ns: Times
+    outside: Ids
     since_ns: Times
     next_operation: Ids
     kind: npt.NDArray[np.int8]
     key: Ids
-
-    @property
-    def length_ns(self) -> Times:
-        """Return how long each gap is."""
-        return self.end_ns - self.start_ns
+    length_ns: Times
 
     def groups(self, chosen: Ids) -> Iterator[tuple[int, Ids]]:
         """Yield each key that occurs at some positions, and those of its gaps in order of time."""
@@ -101,14 +100,18 @@ def classify_gaps(account: Account, idle: IdleParts) -> Gaps:
     key = np.where(idle.in_graph, _pair_keys(account.timeline, before, after), 0)
     is_seam = kind == GapKind.SEAM
     key[is_seam] = _seam_keys(account, Cover(gaps.start_ns[is_seam], gaps.end_ns[is_seam]))
+    outside = np.flatnonzero(kind != GapKind.IN_GRAPH)
+    before, after = before[outside], after[outside]
     ends = np.append(account.timeline.end_ns, 0)[before]
     return Gaps(
         start_ns=gaps.start_ns,
         end_ns=gaps.end_ns,
-        since_ns=np.where(before == NO_OPERATION, gaps.start_ns, ends),
+        outside=outside,
+        since_ns=np.where(before == NO_OPERATION, gaps.start_ns[outside], ends),
         next_operation=after,
         kind=kind,
         key=key,
+        length_ns=idle.length_ns,
     )
 
 

@@ -8,6 +8,7 @@ from traceattr.attribution.analysis import TraceFacts
 from traceattr.attribution.choice import Choice
 from traceattr.attribution.completeness import completeness_by_process
 from traceattr.attribution.facts import trace_facts
+from traceattr.attribution.for_each import for_each
 from traceattr.attribution.gpu_time import OwnedTime, own_time
 from traceattr.attribution.labels import KernelNames, classify_kernels
 from traceattr.attribution.per_round import sample_rounds
@@ -21,6 +22,7 @@ from traceattr.attribution.steady import (
 )
 from traceattr.attribution.window import choose_window
 from traceattr.errors import OptionError
+from traceattr.ingest.identity import ProcessGpu
 from traceattr.ingest.trace import Trace
 from traceattr.rules.rule_set import RuleSet
 
@@ -55,9 +57,12 @@ def survey(trace: Trace, rules: RuleSet, choice: Choice) -> Survey:
             for a graph that was not.
     """
     names = classify_kernels(trace.connection, rules)
-    accounts = [
-        open_account(trace.connection, gpu.gpu_id, names, choice.graph_kinds) for gpu in trace.gpus
-    ]
+
+    def read(gpu: ProcessGpu) -> Account:
+        with trace.connection.cursor() as cursor:
+            return open_account(cursor, gpu.gpu_id, names, choice.graph_kinds)
+
+    accounts = for_each(read, trace.gpus)
     _check_graph_kinds(choice, accounts)
     steady = _steady(trace, accounts, choice)
     facts = trace_facts(trace)
@@ -93,8 +98,10 @@ def _own(
 ) -> tuple[OwnedTime, ...]:
     losing = {work.global_pid for work in trace.work if work.graph_launches_without_work}
     completeness = completeness_by_process(trace.work, facts.diagnostics)
-    return tuple(
-        own_time(
+
+    def own(pair: tuple[Account, ProcessGpu]) -> OwnedTime:
+        account, gpu = pair
+        return own_time(
             account,
             steady.window,
             sample_rounds(account, steady.window, main_kind(account), steady.pause_ns),
@@ -102,5 +109,5 @@ def _own(
             hides_gaps=gpu.global_pid in losing or bool(account.timeline.replays.is_envelope.any()),
             completeness=completeness.get(gpu.global_pid, "unknown"),
         )
-        for account, gpu in zip(accounts, trace.gpus, strict=True)
-    )
+
+    return for_each(own, zip(accounts, trace.gpus, strict=True))

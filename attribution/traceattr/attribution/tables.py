@@ -185,7 +185,8 @@ def _segments(gpu: _NumberedGpu) -> dict[str, pa.Array]:
 
 
 def _gaps(gpu: _NumberedGpu) -> dict[str, pa.Array]:
-    owned, gaps, story = gpu.owned, gpu.told.gaps, gpu.told.story
+    owned, gaps = gpu.owned, gpu.told.gaps
+    thread, parts_ns = gpu.told.story.of_every_gap()
     count = len(gaps.key)
     both = gaps.key * len(GapKind) + gaps.kind
     _, first, which = np.unique(both, return_index=True, return_inverse=True)
@@ -197,8 +198,8 @@ def _gaps(gpu: _NumberedGpu) -> dict[str, pa.Array]:
         "end_ns": pa.array(gaps.end_ns),
         "kind": _words(which, kinds),
         "joins": _words(which, names),
-        "global_tid": _key(story.thread, 0),
-        **{part.name: pa.array(story.parts_ns[:, at]) for at, part in enumerate(fields(Cause))},
+        "global_tid": _key(thread, 0),
+        **{part.name: pa.array(parts_ns[:, at]) for at, part in enumerate(fields(Cause))},
     }
 
 

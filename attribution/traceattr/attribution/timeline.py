@@ -11,6 +11,9 @@ from traceattr.attribution.labels import KernelNames
 from traceattr.ingest.database import read_sql
 
 Ids = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int32]
+"""Positions in another array, one for each operation; not to be multiplied."""
+
 Labels = npt.NDArray[np.int8]
 
 
@@ -52,12 +55,12 @@ class Timeline:
     """
 
     gpu_id: int
-    row: Ids
+    row: npt.NDArray[np.uint32]
     start_ns: Times
     end_ns: Times
     label: Labels
     name_id: npt.NDArray[np.int32]
-    replay: Ids
+    replay: Places
     is_readback: npt.NDArray[np.bool_]
     is_forward: npt.NDArray[np.bool_]
     replays: Replays
@@ -75,27 +78,33 @@ def read_timeline(
         read_sql("traceattr.attribution", "operations"), {"gpu_id": gpu_id}
     ).fetchnumpy()
     replays = _replays(connection, gpu_id)
-    label = names.label_operations(found["kind"], found["name_id"])
+    label = names.label_operations(found.pop("kind"), found["name_id"])
     order = _order(found["start_ns"], found["end_ns"], label)
-    replay_id = found["replay_id"][order].astype(np.int64)
-    position = np.searchsorted(replays.replay_id, replay_id)
+    replay = _positions(found.pop("replay_id"), replays)[order]
+    # Columns are popped: of a large trace there is room for one copy of each.
     return Timeline(
         gpu_id=gpu_id,
-        row=found["row"][order],
-        start_ns=found["start_ns"][order],
-        end_ns=found["end_ns"][order],
+        row=found.pop("row")[order],
+        start_ns=found.pop("start_ns")[order],
+        end_ns=found.pop("end_ns")[order],
         label=label[order],
-        name_id=found["name_id"][order],
-        replay=np.where(replay_id < 0, -1, position),
-        is_readback=found["copy_kind"][order] == DEVICE_TO_HOST,
-        is_forward=_forward(found["stream_id"][order].astype(np.int64), replay_id),
+        name_id=found.pop("name_id")[order],
+        replay=replay,
+        is_readback=(found.pop("copy_kind") == DEVICE_TO_HOST)[order],
+        is_forward=_forward(found.pop("stream_id")[order], replay),
         replays=replays,
     )
 
 
-def _forward(stream_id: Ids, replay_id: Ids) -> npt.NDArray[np.bool_]:
+def _positions(replay_id: Places, replays: Replays) -> Places:
+    """Return the position of each replay; the ids of one GPU follow each other."""
+    first = int(replays.replay_id[0]) if len(replays.replay_id) else 0
+    return np.maximum(replay_id - first, -1)
+
+
+def _forward(stream_id: Ids, replay: Places) -> npt.NDArray[np.bool_]:
     """Return what runs on the stream that most graph work runs on; everything without graphs."""
-    graph_streams: Ids = stream_id[replay_id >= 0]
+    graph_streams: Ids = stream_id[replay >= 0]
     streams, counts = np.unique(graph_streams, return_counts=True)
     if not len(streams):
         return np.ones(len(stream_id), np.bool_)
@@ -122,9 +131,13 @@ def _replays(connection: duckdb.DuckDBPyConnection, gpu_id: int) -> Replays:
 def _order(start_ns: Times, end_ns: Times, label: Labels) -> Ids:
     """Return the order by start, then end, then label, so that row order changes nothing.
 
-    Rows come almost sorted, which a stable sort of one key makes use of; equal starts are rare.
+    Rows come almost sorted, which a stable sort of one key makes use of; only those that start
+    together are sorted by the rest.
     """
     order = np.argsort(start_ns, kind="stable")
-    if (np.diff(start_ns[order]) == 0).any():
-        return np.lexsort((label, end_ns, start_ns))
+    starts = start_ns[order]
+    is_equal = starts[1:] == starts[:-1]
+    tied = np.flatnonzero(np.append(is_equal, False) | np.append(False, is_equal))
+    mine = order[tied]
+    order[tied] = mine[np.lexsort((label[mine], end_ns[mine], start_ns[mine]))]
     return order

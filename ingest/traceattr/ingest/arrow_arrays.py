@@ -4,6 +4,8 @@ Not through `pa.array`: whatever it is given, it first looks whether that is som
 and so loads pandas where that is installed, which takes 0.4 s.
 """
 
+import mmap
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -19,6 +21,23 @@ def integer_array(
         valid: Which are not NULL; None when all are.
     """
     return pa.Array.from_buffers(pa.int64(), len(numbers), [_bitmap(valid), _buffer(numbers)])
+
+
+def mapped_array(
+    numbers: NDArray[np.int64], validity: pa.Buffer | None, kind: pa.DataType
+) -> pa.Array:
+    """A copy of integers in pages of its own, which go back to the system when it is dropped.
+
+    What the C library frees among other arrays often stays with the process.
+
+    Args:
+        numbers: The values, at least one; those that are NULL may be anything.
+        validity: Arrow's bitmap of those that are not NULL; None when all are.
+        kind: An integer type that all of them fit.
+    """
+    pages = mmap.mmap(-1, len(numbers) * kind.bit_width // 8)
+    np.frombuffer(pages, kind.to_pandas_dtype())[:] = numbers
+    return pa.Array.from_buffers(kind, len(numbers), [validity, pa.py_buffer(pages)])
 
 
 def binary_array(

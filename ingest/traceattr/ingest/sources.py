@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import pyarrow as pa
+
 from traceattr.ingest.scan import ColumnType
 
 
@@ -13,12 +15,18 @@ class Source:
     Attributes:
         table: Name in the export; the same in every schema from 2.7 to 3.28.
         columns: Columns to read; those that a schema lacks arrive as NULL.
-        statement: Name of the SQL file that reads the view ``batch``.
+        statement: Name of the SQL file that reads the view ``batch``; for GPU work, the name under
+            which ``_op.sql`` reads it.
     """
 
     table: str
     columns: Mapping[str, ColumnType]
     statement: str
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Return the Arrow schema in which its rows are read."""
+        return pa.schema([(name, kind.arrow) for name, kind in self.columns.items()])
 
 
 def _integers(*names: str) -> dict[str, ColumnType]:
@@ -31,22 +39,22 @@ GPU_WORK = (
     Source(
         "CUPTI_ACTIVITY_KIND_KERNEL",
         _integers(*_OPERATION, "demangledName", "shortName", "graphNodeId", "graphId"),
-        "_op_kernel",
+        "_kernel",
     ),
     Source(
         "CUPTI_ACTIVITY_KIND_MEMCPY",
         _integers(*_OPERATION, "graphNodeId", "bytes", "copyKind"),
-        "_op_memcpy",
+        "_memcpy",
     ),
     Source(
         "CUPTI_ACTIVITY_KIND_MEMSET",
         _integers(*_OPERATION, "graphNodeId", "bytes"),
-        "_op_memset",
+        "_memset",
     ),
     Source(
         "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
         _integers(*_OPERATION, "graphId", "graphExecId"),
-        "_op_graph",
+        "_graph",
     ),
 )
 """Work on the GPU.  SYNCHRONIZATION rows are host waits drawn on the GPU, so not among it."""

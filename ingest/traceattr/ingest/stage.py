@@ -7,6 +7,8 @@ import pyarrow as pa
 
 from traceattr.ingest.database import run_sql
 from traceattr.ingest.export import Export
+from traceattr.ingest.held import Held, hold
+from traceattr.ingest.machine import cores
 from traceattr.ingest.scan import scan_table
 from traceattr.ingest.sources import Source
 
@@ -31,8 +33,7 @@ def stage(connection: duckdb.DuckDBPyConnection, export: Export, source: Source)
         ExportError: The table is damaged.
     """
     if source.table not in export.tables:
-        schema = pa.schema([(name, kind.arrow) for name, kind in source.columns.items()])
-        run_over(connection, source.statement, schema.empty_table())
+        run_over(connection, source.statement, source.schema.empty_table())
         return Staged()
     scan = scan_table(export, source.table, source.columns)
     try:
@@ -42,6 +43,23 @@ def stage(connection: duckdb.DuckDBPyConnection, export: Export, source: Source)
             raise scan.failure from None
         raise
     return Staged(scan.unreadable, scan.declined)
+
+
+def read(export: Export, source: Source, first_id: int = 0) -> tuple[Held, Staged]:
+    """Hold a table in memory; one that the export lacks has no row.
+
+    Args:
+        export: The open export.
+        source: The table.
+        first_id: Number of the first row.
+
+    Raises:
+        ExportError: The table is damaged.
+    """
+    if source.table not in export.tables:
+        return hold(source.schema, (), first_id), Staged()
+    scan = scan_table(export, source.table, source.columns, workers=cores())
+    return hold(source.schema, scan.batches, first_id), Staged(scan.unreadable, scan.declined)
 
 
 def run_over(

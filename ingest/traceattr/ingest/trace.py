@@ -1,6 +1,6 @@
 """One nsys export as documented tables; every quirk of nsys ends here."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -14,11 +14,12 @@ from traceattr.ingest.database import open_database, read_sql, run_sql
 from traceattr.ingest.diagnostics import load_diagnostics, no_gpu_work
 from traceattr.ingest.evidence import read_evidence
 from traceattr.ingest.export import Export, open_export
+from traceattr.ingest.held import Held
 from traceattr.ingest.identity import Identity, Owner, ProcessGpu, identify
 from traceattr.ingest.names import name_by_id, name_kernels
 from traceattr.ingest.replays import GraphWork, number_replays
 from traceattr.ingest.sources import API, GPU_WORK
-from traceattr.ingest.stage import Staged, run_over, stage
+from traceattr.ingest.stage import Staged, read, run_over
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +121,14 @@ def load_trace(
         ExportError: A table that is needed is damaged, or there is no GPU work.
     """
     capture = read_capture(export)
-    for table in ("_op", "capture", "diagnostic", "gpu", "kernel_name"):
+    for table in ("_op_kind", "capture", "diagnostic", "gpu", "kernel_name"):
         run_sql(connection, table)
     store_capture(connection, capture)
     load_diagnostics(connection, export)
-    staged = []
-    for source in GPU_WORK:
-        progress(f"reading {source.table}")
-        staged.append(stage(connection, export, source))
+    work, staged = _read_work(export, progress)
+    for name, rows in work.items():
+        connection.register(name, rows.table)
+    run_sql(connection, "_op")
     progress(f"reading {API.table}")
     api, damaged = _stage_api(connection, export)
     name_kernels(connection, export)
@@ -137,7 +138,7 @@ def load_trace(
     progress("joining")
     identity = _identify(connection, export)
     oddities = _oddities(connection, [*staged, api], damaged)
-    _resolve(connection)
+    _resolve(connection, work)
     if not identity.gpus:
         raise no_gpu_work(connection, export)
     return Trace(
@@ -151,17 +152,31 @@ def load_trace(
     )
 
 
+def _read_work(
+    export: Export, progress: Callable[[str], None]
+) -> tuple[dict[str, Held], list[Staged]]:
+    """Read the GPU work, by the name under which ``_op.sql`` reads each table."""
+    work: dict[str, Held] = {}
+    staged = []
+    for source in GPU_WORK:
+        progress(f"reading {source.table}")
+        first_id = sum(rows.rows for rows in work.values())
+        work[source.statement], how = read(export, source, first_id)
+        staged.append(how)
+    return work, staged
+
+
 def _stage_api(
     connection: duckdb.DuckDBPyConnection, export: Export
 ) -> tuple[Staged, tuple[str, ...]]:
     """Take in the API calls; without them GPU time is still exact, only launches are unknown."""
     try:
-        return stage(connection, export, API), ()
+        rows, staged = read(export, API)
     except ExportError:
-        connection.execute("DROP TABLE IF EXISTS _api")
-        empty = pa.schema([(name, kind.arrow) for name, kind in API.columns.items()])
-        run_over(connection, API.statement, empty.empty_table())
+        run_over(connection, API.statement, API.schema.empty_table())
         return Staged(), (API.table,)
+    run_over(connection, API.statement, rows.drain())
+    return staged, ()
 
 
 def _identify(connection: duckdb.DuckDBPyConnection, export: Export) -> Identity:
@@ -184,29 +199,39 @@ def _identify(connection: duckdb.DuckDBPyConnection, export: Export) -> Identity
     return identity
 
 
-def _resolve(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make ``replay`` and ``gpu_op`` from what was staged, which is dropped."""
-    run_sql(connection, "_op_resolved")
-    connection.execute("DROP TABLE _op")
+def _resolve(connection: duckdb.DuckDBPyConnection, work: Mapping[str, Held]) -> None:
+    """Make ``replay`` and ``gpu_op`` from what was read, which is given up."""
+    run_sql(connection, "_op_linked")
     _number_unlinked(connection)
-    for statement in ("_replay_key", "replay", "gpu_op", "_process_work"):
-        run_sql(connection, statement)
-    connection.execute("DROP VIEW _unlinked_work; DROP TABLE _op_resolved")
+    run_sql(connection, "_op_resolved")
+    run_sql(connection, "replay")
+    for name, rows in work.items():
+        connection.unregister(name)
+        connection.register(name, rows.drain())
+    # How long a stream is cannot be known, and the optimizer would build hash tables of it.
+    connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
+    run_sql(connection, "gpu_op")
+    connection.execute("RESET disabled_optimizers")
+    connection.execute("DROP VIEW _op_resolved; DROP VIEW _unlinked_work; DROP VIEW _op_linked")
+    connection.execute("DROP VIEW _op")
+    for name in work:
+        connection.unregister(name)
+    run_sql(connection, "_process_work")
 
 
 def _number_unlinked(connection: duckdb.DuckDBPyConnection) -> None:
     """Fill the internal table of replay numbers for graph work without a correlation."""
     run_sql(connection, "_unlinked")
     found = connection.execute(
-        "SELECT op_rowid, graph_key, graph_node_id, start_ns, end_ns FROM _unlinked_work"
+        "SELECT op_id, graph_key, graph_node_id, start_ns, end_ns FROM _unlinked_work"
     ).fetchnumpy()
     numbers = number_replays(
         GraphWork(found["graph_key"], found["graph_node_id"], found["start_ns"], found["end_ns"])
     )
     if len(numbers):
-        data = pa.table({"op_rowid": found["op_rowid"], "replay_number": numbers})
+        data = pa.table({"op_id": found["op_id"], "replay_number": numbers})
         connection.register("batch", data)
-        connection.execute("INSERT INTO _unlinked SELECT op_rowid, replay_number FROM batch")
+        connection.execute("INSERT INTO _unlinked SELECT op_id, replay_number FROM batch")
         connection.unregister("batch")
 
 

@@ -38,7 +38,7 @@ SELECT
     found.inside_ns,
     found.exclusive_ns
 FROM _operation AS found
-INNER JOIN gpu_op AS op ON found.op_rowid = op.rowid;
+INNER JOIN _numbered_op AS op ON found.op_rowid = op.op_id;
 
 COMMENT ON VIEW operation IS
 'One row per row of gpu_op that touches the window, with what it is part of and what time it owns.';

@@ -1,6 +1,6 @@
 -- Every operation of one GPU, in no order; -1 stands for none.
 SELECT
-    rowid AS row,
+    op_id::UINTEGER AS row,
     start_ns,
     end_ns,
     enum_code(kind)::TINYINT AS kind,
@@ -8,5 +8,5 @@ SELECT
     coalesce(replay_id, -1) AS replay_id,
     coalesce(copy_kind, -1)::TINYINT AS copy_kind,
     coalesce(stream_id, -1) AS stream_id
-FROM gpu_op
+FROM _numbered_op
 WHERE gpu_id = $gpu_id;

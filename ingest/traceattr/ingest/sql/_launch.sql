@@ -3,7 +3,7 @@ CREATE TABLE _launch AS
 SELECT
     api.global_pid,
     api.correlation_id,
-    min(api.start_ns) AS launch_ns,
+    min(api.start_ns)::BIGINT AS launch_ns,
     bool_or(api_name.is_graph_launch) AS is_graph_launch,
     bool_or(api_name.is_kernel_launch) AS is_kernel_launch
 FROM _api AS api

@@ -6,29 +6,34 @@
 -- correlation id are not among them: their graph was instantiated before the capture.
 CREATE TABLE _process_work AS
 WITH
-operation AS (
-    SELECT
-        gpu.global_pid,
-        op.kind,
-        op.correlation_id,
-        op.launch_ns,
-        op.replay_id
-    FROM gpu_op AS op
-    INNER JOIN gpu ON op.gpu_id = gpu.gpu_id
-),
-
 recorded AS (
     SELECT
-        global_pid,
-        count(*) FILTER (WHERE kind = 'kernel') AS kernels,
+        gpu.global_pid,
+        count(*) FILTER (WHERE op.kind = 'kernel') AS kernels,
         count(*) FILTER (
             WHERE
-            kind = 'kernel'
-            AND launch_ns IS NULL
-            AND NOT (replay_id IS NOT NULL AND correlation_id IS NULL)
+            op.kind = 'kernel'
+            AND op.launch_ns IS NULL
+            AND NOT (op.replay_id IS NOT NULL AND op.correlation_id IS NULL)
         ) AS kernels_without_launch
-    FROM operation
-    GROUP BY global_pid
+    FROM gpu_op AS op
+    INNER JOIN gpu ON op.gpu_id = gpu.gpu_id
+    GROUP BY gpu.global_pid
+),
+
+-- What one replay runs shares its correlation, so replays and eager work name every launch.
+launch_with_work AS (
+    SELECT
+        global_pid,
+        correlation_id
+    FROM replay
+    UNION
+    SELECT
+        gpu.global_pid,
+        op.correlation_id
+    FROM gpu_op AS op
+    INNER JOIN gpu ON op.gpu_id = gpu.gpu_id
+    WHERE op.replay_id IS NULL
 ),
 
 unlinked AS (
@@ -55,10 +60,10 @@ launched_in_vain AS (
         count(*) FILTER (WHERE launch.is_kernel_launch) AS kernel_launches,
         count(*) FILTER (WHERE launch.is_graph_launch) AS graph_launches
     FROM _launch AS launch
-    ANTI JOIN operation
+    ANTI JOIN launch_with_work AS worked
         ON
-            launch.global_pid = operation.global_pid
-            AND launch.correlation_id = operation.correlation_id
+            launch.global_pid = worked.global_pid
+            AND launch.correlation_id = worked.correlation_id
     GROUP BY launch.global_pid
 )
 

@@ -1,12 +1,12 @@
 CREATE VIEW api_call AS
 SELECT
     api.global_pid,
-    api.global_tid,
-    api.start_ns,
-    api.end_ns,
+    api.global_tid::BIGINT AS global_tid,
+    api.start_ns::BIGINT AS start_ns,
+    api.end_ns::BIGINT AS end_ns,
     coalesce(api_name.name, 'api#' || api.name_id) AS name,
-    api.correlation_id,
-    api.return_value
+    api.correlation_id::BIGINT AS correlation_id,
+    api.return_value::BIGINT AS return_value
 FROM _api AS api
 LEFT JOIN _api_name AS api_name ON api.name_id = api_name.id;
 

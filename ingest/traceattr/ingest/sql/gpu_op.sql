@@ -1,4 +1,4 @@
-CREATE TABLE gpu_op AS
+CREATE TABLE _gpu_op AS
 SELECT
     op.gpu_id,
     op.kind,
@@ -19,7 +19,45 @@ LEFT JOIN _replay AS replay ON op.gpu_id = replay.gpu_id AND op.replay_key = rep
 -- Envelopes whose nodes were recorded too are not in _replay; they would count the time twice.
 WHERE op.kind != 'graph' OR replay.replay_id IS NOT NULL;
 
-COMMENT ON TABLE gpu_op IS
+-- Stored columns are as narrow as their values allow; public ones have one type in every trace.
+CREATE VIEW _numbered_op AS
+SELECT
+    rowid AS op_id,
+    gpu_id,
+    kind,
+    start_ns::BIGINT AS start_ns,
+    end_ns::BIGINT AS end_ns,
+    context_id::BIGINT AS context_id,
+    stream_id::BIGINT AS stream_id,
+    name_id,
+    correlation_id::BIGINT AS correlation_id,
+    launch_ns::BIGINT AS launch_ns,
+    graph_id::BIGINT AS graph_id,
+    graph_node_id::BIGINT AS graph_node_id,
+    replay_id,
+    bytes::BIGINT AS bytes,
+    copy_kind
+FROM _gpu_op;
+
+CREATE VIEW gpu_op AS
+SELECT
+    gpu_id,
+    kind,
+    start_ns,
+    end_ns,
+    context_id,
+    stream_id,
+    name_id,
+    correlation_id,
+    launch_ns,
+    graph_id,
+    graph_node_id,
+    replay_id,
+    bytes,
+    copy_kind
+FROM _numbered_op;
+
+COMMENT ON VIEW gpu_op IS
 'One row per operation on a GPU: kernel, copy, memory set, or CUDA graph that was not traced per node.';
 COMMENT ON COLUMN gpu_op.gpu_id IS 'GPU, see gpu.';
 COMMENT ON COLUMN gpu_op.kind IS 'kernel, memcpy, memset or graph.';

@@ -1,0 +1,1 @@
+CREATE TYPE _op_kind AS enum('kernel', 'memcpy', 'memset', 'graph');

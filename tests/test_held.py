@@ -1,0 +1,35 @@
+"""Rows are held as narrow as they allow, and come back as they were."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from traceattr.ingest.held import hold
+
+SCHEMA = pa.schema([("value", pa.int64())])
+INTEGERS = st.none() | st.integers(-(2**63), 2**63 - 1) | st.integers(-5, 5)
+
+
+def batches(columns: Sequence[Sequence[int | None]]) -> list[pa.RecordBatch]:
+    return [pa.RecordBatch.from_pydict({"value": column}, SCHEMA) for column in columns]
+
+
+@given(st.lists(st.lists(INTEGERS), max_size=4))
+def test_held_rows_come_back_in_order_with_a_number_each(columns: list[list[int | None]]) -> None:
+    held = hold(SCHEMA, batches(columns), 7)
+    values = [value for column in columns for value in column]
+    assert held.rows == len(values)
+    assert held.table["value"].to_pylist() == values
+    assert held.table["op_id"].to_pylist() == list(range(7, 7 + len(values)))
+    assert held.drain().read_all()["value"].to_pylist() == values
+    assert held.rows == 0
+
+
+def test_a_column_is_as_wide_as_its_widest_value() -> None:
+    narrow = hold(SCHEMA, batches([[1, None], [-(2**31), 2**31 - 1]]), 0)
+    wide = hold(SCHEMA, batches([[1] * 70_000, [2**31]]), 0)
+    assert narrow.schema.field("value").type == pa.int32()
+    assert wide.schema.field("value").type == pa.int64()
+    assert len(wide.batches) == 2
