@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from traceattr.errors import NsysError
+from traceattr.ingest.nsys import find_nsys
+
 GOLDEN = Path(__file__).parent / "golden"
 
 # The machines that run the tests are shared, so no example has a deadline; a change lands or not by
@@ -34,3 +37,13 @@ def check_golden(request: pytest.FixtureRequest) -> CheckGolden:
         assert text == path.read_text(encoding="utf-8"), "run make golden and review the diff"
 
     return check
+
+
+@pytest.fixture(scope="session")
+def nsys() -> str:
+    """Return the path of a real nsys, such as the one that .ci/nsys unpacks."""
+    unpacked = Path(__file__).parent.parent / ".nsys" / "usr" / "bin" / "nsys"
+    try:
+        return find_nsys(str(unpacked) if unpacked.exists() else None, os.environ).command
+    except NsysError as error:
+        pytest.skip(f"no real nsys (.ci/nsys unpacks one on Debian): {error}")

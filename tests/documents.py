@@ -24,6 +24,7 @@ COMMANDS = (
     ("comment",),
     ("export",),
     ("sql",),
+    ("profile",),
     ("roofline",),
     ("rules",),
     ("rules", "list"),

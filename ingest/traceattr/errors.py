@@ -47,3 +47,7 @@ class NotAllowedError(GithubError):
 
 class QueryError(TraceattrError):
     """An SQL query of the user cannot be run."""
+
+
+class NsysError(TraceattrError):
+    """The local nsys is missing, refuses or fails."""

@@ -10,7 +10,8 @@ from traceattr.cli.comment import comment
 from traceattr.cli.export import export
 from traceattr.cli.gaps import gaps
 from traceattr.cli.kernels import kernels
-from traceattr.cli.output import standard_output_failed
+from traceattr.cli.output import say, standard_output_failed
+from traceattr.cli.profile import profile
 from traceattr.cli.report import report
 from traceattr.cli.roofline import roofline
 from traceattr.cli.rules import app as rules
@@ -57,12 +58,7 @@ app = typer.Typer(
 
 
 def _print_error(error: TraceattrError) -> None:
-    typer.echo(f"error: {printable(str(error))}", err=True)
-
-
-def printable(text: str) -> str:
-    """Return text on one line, with control characters made visible: file names are data too."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    say(f"error: {error}")
 
 
 def _print_version(value: bool) -> None:
@@ -89,5 +85,7 @@ app.command()(kernels)
 app.command()(comment)
 app.command()(export)
 app.command()(sql)
+# What follows the command to record is for that command.
+app.command(context_settings={"allow_interspersed_args": False})(profile)
 app.command()(roofline)
 app.add_typer(rules, name="rules")

@@ -147,6 +147,16 @@ def print_text(text: str) -> None:
         raise standard_output_failed(error) from error
 
 
+def say(text: str) -> None:
+    """Print a line on standard error."""
+    typer.echo(printable(text), err=True)
+
+
+def printable(text: str) -> str:
+    """Return text on one line, with control characters made visible: names are data too."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def standard_output_failed(error: OSError) -> OptionError:
     """Return what to tell the user, and drop what could not be written."""
     _forget_standard_output()

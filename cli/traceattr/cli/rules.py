@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from traceattr.cli.options import one_of, rule_file
-from traceattr.cli.output import print_text
+from traceattr.cli.output import print_text, printable
 from traceattr.errors import OptionError
 from traceattr.rules.categories import RULE_CATEGORIES, UNCLASSIFIED, group_of
 
@@ -76,7 +76,7 @@ def check(
     name = SHIPPED if file is None else str(file)
     data = shipped_rules() if file is None else read_rule_file(file)
     rules, problems = check_rules(decode(data, name), name)
-    print_text("".join(f"{_printable(str(problem))}\n" for problem in problems))
+    print_text("".join(f"{printable(str(problem))}\n" for problem in problems))
     if problems:
         raise typer.Exit(1)
     examples = sum(len(rule.matches) for rule in rules)
@@ -93,7 +93,7 @@ def explain(
     from traceattr.rules.rule_set import load_rules
 
     lines = _explanation_lines(explain_name(name, load_rules(rules)))
-    print_text("".join(f"{label:<14}{_printable(text)}\n" for label, text in lines))
+    print_text("".join(f"{label:<14}{printable(text)}\n" for label, text in lines))
 
 
 @app.command()
@@ -154,7 +154,7 @@ def _json(classified: Iterable[tuple[str, "Classification"]]) -> str:
 
 def _tsv(classified: Iterable[tuple[str, "Classification"]]) -> str:
     return "\n".join(
-        "\t".join((_printable(name), found.category, found.subcategory or "", found.rule or ""))
+        "\t".join((printable(name), found.category, found.subcategory or "", found.rule or ""))
         for name, found in classified
     )
 
@@ -173,7 +173,7 @@ def _table(rules: list[tuple[int, "Rule"]], width: int) -> str:
 
 def _row(row: tuple[str, ...], widths: list[int], left: int) -> str:
     padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-    pattern = _printable(row[-1])
+    pattern = printable(row[-1])
     return "  ".join([*padded, pattern if len(pattern) <= left else pattern[: left - 3] + "..."])
 
 
@@ -195,8 +195,3 @@ def _explanation_lines(explanation: "Explanation") -> Iterable[tuple[str, str]]:
         yield "why", winner.why
     for rule in explanation.others:
         yield "also matches", f"{rule.name} ({rule.file}:{rule.line}), category {rule.category}"
-
-
-def _printable(text: str) -> str:
-    """Return ``text`` with control characters spelled out: a name must not move the cursor."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

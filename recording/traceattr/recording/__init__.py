@@ -1,0 +1,1 @@
+"""Making a trace with Nsight Systems."""
