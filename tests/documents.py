@@ -37,11 +37,15 @@ COMMANDS = (
 
 def command_output(*arguments: str) -> str:
     """Return what a command prints when it is piped, as a fenced block."""
+    return "\n".join(["```text", printed_by(*arguments), "```"])
+
+
+def printed_by(*arguments: str) -> str:
+    """Return what a command prints when it is piped, as it is: Markdown, for one."""
     os.environ["COLUMNS"] = "80"
     result = CliRunner().invoke(app, list(arguments), prog_name="traceattr")
     assert result.exit_code == 0, result.stderr
-    lines = [line.rstrip() for line in result.stdout.strip("\n").splitlines()]
-    return "\n".join(["```text", *lines, "```"])
+    return "\n".join(line.rstrip() for line in result.stdout.strip("\n").splitlines())
 
 
 def sql_example(title: str, query: str) -> str:

@@ -382,3 +382,18 @@ def test_every_key_is_in_the_documentation() -> None:
     keys = {*found, *found["round"], *found["categories"][0], *found["round"]["tokens_per_s"]}
 
     assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
+
+
+def test_markdown_says_above_the_fold_what_the_trace_contradicts() -> None:
+    above, _, _ = run(*KNOWN, "--tp", "4", "--format", "markdown").stdout.partition("<details>")
+
+    assert "\n**Warnings**\n\n- tp is 4 (flag), but the trace shows 2" in above
+
+
+def test_the_table_above_the_fold_has_bounds_of_groups_and_of_the_round() -> None:
+    above, _, _ = run(*KNOWN, "--format", "markdown").stdout.partition("<details>")
+
+    assert "| group | ms/round | share | bound | measured / bound |" in above
+    assert "| weight GEMM | 35.838 | 72.2-72.3 % | 33.404 | 1.07 |" in above
+    assert "| host gaps | 0.697 | 1.5 % | 0.000 |  |" in above
+    assert "| **round** | **49.597** | **100 %** | **41.170** | **1.21** |" in above

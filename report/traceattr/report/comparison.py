@@ -161,6 +161,11 @@ class Comparison:
         return tokens / self.round_ns * _NS if tokens and self.round_ns else None
 
     @property
+    def contradictions(self) -> tuple[Notice, ...]:
+        """What trace and prediction disagree on."""
+        return tuple(one for one in self.notices if one not in self.roofline.notices)
+
+    @property
     def suspects(self) -> tuple[ComparedCategory, ...]:
         """Categories that are faster than the hardware allows."""
         return tuple(e for e in self.categories if e.figures.verdict == "below bound")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from traceattr.report.comparison import HOST, PHASE_ORDER, ComparedCategory, Comparison, Figures
-from traceattr.report.figures import MILLISECONDS, counted, share
+from traceattr.report.figures import MILLISECONDS, NOTHING, counted, share
 from traceattr.report.roofline_text import WEIGHTS, input_facts
 from traceattr.roofline.calibration import EXPECTED_ERROR_PERCENT
 from traceattr.rules.categories import HOST_GAPS, IN_GRAPH_GAPS
@@ -84,6 +84,19 @@ def comparison_rows(comparison: Comparison) -> Iterator[Row]:
 def round_row(comparison: Comparison) -> Row:
     """Return the line of the whole round."""
     return Row(("round", *_cells(comparison.round), *3 * ("",)), 0)
+
+
+def group_figures(comparison: Comparison, group: str) -> Figures:
+    """Return the time of a group of the top table beside its two predictions."""
+    return _sum([entry for entry in comparison.categories if entry.group == group])
+
+
+def bound_cells(figures: Figures) -> tuple[str, str]:
+    """Return the bound, and what was measured as a multiple of it; empty without a prediction."""
+    if figures.bound_ns is None:
+        return NOTHING, NOTHING
+    _, bound, _, ratio, _ = _cells(figures)
+    return bound, NOTHING if figures.bound_ratio is None else ratio
 
 
 def comparison_notes(comparison: Comparison) -> Iterator[str]:

@@ -20,28 +20,43 @@ def _visible_character(character: str) -> str:
 
 def markdown_text(text: str) -> str:
     """Return ``text`` as prose for GitHub's Markdown: nothing in it formats, links or mentions."""
-    escaped = re.sub(r"([\\`*_\[\]#!|~$])", r"\\\1", visible(text))
+    escaped = re.sub(r"([\\`*_\[\]#!|~])", r"\\\1", visible(text))
     escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     escaped = re.sub(r"^\s*([-+=]|\d+(?=[.)](\s|$)))", _list_marker_as_text, escaped)
-    return _unlinked(escaped)
+    # GitHub asks for the span: a backslash does not always keep a formula from beginning.
+    return _HASH.sub(_hash_as_text, _JOINT.sub(_NOTHING, escaped)).replace("$", "<span>$</span>")
+
+
+_NOTHING = "<!-- -->"
+"""Shows nothing, and what stands on both sides of it is no longer one word."""
+
+_JOINT = re.compile(
+    r"""(?ix)
+    (?<=@) (?=[\w\\])                  # @name, name@host
+    | (?<=\\\#) (?=\w)                  # #123, owner/name#123
+    | (?<=\bgh) (?=-\d)                 # GH-123
+    | (?<=:/) (?=/)                     # https://host
+    | (?<=www) (?=\.)                   # www.host
+    | (?<=:) (?=[\w+\\-]+:)             # :emoji:
+    """
+)
+"""Where links, mentions and pictures can be broken that GitHub makes without being asked."""
+
+_HASH = re.compile(r"(?i)\b(?=\d*[a-f])[\da-f]{7,40}\b")
+"""What may be the hash of a commit."""
+
+_SHORTEST_HASH = 7
+
+
+def _hash_as_text(found: re.Match[str]) -> str:
+    step = _SHORTEST_HASH - 1
+    return _NOTHING.join(found[0][start : start + step] for start in range(0, len(found[0]), step))
 
 
 def _list_marker_as_text(marker: re.Match[str]) -> str:
     """Return what would begin a list, a rule or a heading, so that it does not."""
     text = marker[0]
-    return f"{text}<!-- -->" if text[-1].isdigit() else f"{text[:-1]}\\{text[-1]}"
-
-
-def _unlinked(text: str) -> str:
-    """Break what GitHub links without being asked: ``@name``, ``#123``, ``https://``, ``www.``.
-
-    An empty comment shows nothing and is no part of a word.
-    """
-    text = re.sub(r"@(?=\w)", "@<!-- -->", text)
-    text = re.sub(r"\\#(?=\w)", r"\\#<!-- -->", text)
-    return re.sub(
-        r"(?i)\b(https?|ftp)://|\bwww\.", lambda m: f"{m[0][:-1]}<!-- -->{m[0][-1]}", text
-    )
+    return f"{text}{_NOTHING}" if text[-1].isdigit() else f"{text[:-1]}\\{text[-1]}"
 
 
 def markdown_code(text: str) -> str:

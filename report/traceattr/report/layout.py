@@ -14,7 +14,7 @@ from traceattr.report.breakdown import (
     mean,
     wholes,
 )
-from traceattr.report.figures import NOTHING, UNKNOWN, Unit, count, share, unit_for
+from traceattr.report.figures import NOTHING, UNKNOWN, Unit, count, share, share_range, unit_for
 from traceattr.report.grouped import hides_work
 from traceattr.report.headline import IDLE_UPPER_LIMIT
 from traceattr.report.sampled import has_percentiles, sampled_rounds
@@ -65,6 +65,13 @@ def full_layout(analysis: Analysis) -> Columns:
     return (*_round_columns(analysis), *shares, total, *counts)
 
 
+def summary_layout(analysis: Analysis) -> Columns:
+    """Return the columns of a table that is read at a glance: time, and one share of all GPUs."""
+    if has_rounds(analysis):
+        return (*_round_columns(analysis), _share_column(analysis))
+    return _time_column(analysis), _share_column(analysis)
+
+
 def legend(analysis: Analysis, columns: Columns) -> str:
     """Return what the figures in these columns mean, in a line or two."""
     return " ".join(_legend(analysis, [column.title for column in columns]))
@@ -112,9 +119,9 @@ def _window_layouts(analysis: Analysis) -> Iterator[Columns]:
     highest, beside their mean time: they work at the same time, so times are not added up.
     """
     walls = _walls(analysis)
-    unit = unit_for(max(walls, default=0))
-    time = _mean_column("time" if len(walls) == 1 else "mean", unit)
-    each, summed = _each(analysis), _sum_column(_BUSY_SUM, unit)
+    time = _time_column(analysis)
+    each = _each(analysis)
+    summed = _sum_column(_BUSY_SUM, unit_for(max(walls, default=0)))
     yield time, *each, summed, _operations_column(analysis)
     if len(walls) > 1:
         yield time, *each, summed
@@ -134,6 +141,27 @@ def _round_layouts(analysis: Analysis) -> Iterator[Columns]:
         yield from ((median, *p99, *columns) for columns in shares)
     yield from ((median, *columns) for columns in shares)
     yield (median,)
+
+
+def _time_column(analysis: Analysis) -> Column:
+    walls = _walls(analysis)
+    return _mean_column("time" if len(walls) == 1 else "mean", unit_for(max(walls, default=0)))
+
+
+def _share_column(analysis: Analysis) -> Column:
+    """Return the share of each line, from the lowest of any GPU to the highest."""
+    whole_ns = wholes(analysis)
+
+    def cell(line: Line) -> str:
+        parts = _parts(line, analysis)
+        if parts is None:
+            return NOTHING
+        known = [
+            (part, whole) for part, whole in zip(parts, whole_ns, strict=True) if part is not None
+        ]
+        return share_range(known) if len(known) == len(whole_ns) else UNKNOWN
+
+    return Column("share", cell)
 
 
 def _round_columns(analysis: Analysis) -> Columns:

@@ -20,11 +20,13 @@ from traceattr.report.kernel_figures import (
     kernel_unit,
     kernels_title,
 )
-from traceattr.report.layout import Columns, full_layout, layouts, legend
+from traceattr.report.layout import Columns, full_layout, legend
 from traceattr.report.markdown_blocks import details, markdown_table
 from traceattr.report.markdown_gaps import gaps_details, gaps_section
-from traceattr.report.markdown_ranks import layers_section, ranks_details, ranks_section
-from traceattr.report.markdown_rounds import graphs_section, rounds_section
+from traceattr.report.markdown_ranks import ranks_details, ranks_section
+from traceattr.report.markdown_rounds import graphs_section, no_rounds_section, rounds_details
+from traceattr.report.markdown_summary import summary_columns, summary_lines, summary_table
+from traceattr.report.mermaid import round_chart
 from traceattr.report.names import cut, label_names
 from traceattr.report.provenance import diagnostic_text, provenance, provenance_line
 from traceattr.report.unclassified import unclassified_kernels, unclassified_sentence
@@ -65,11 +67,14 @@ def render_markdown(
     analysis: Analysis, comparison: "Comparison | None" = None, plot_link: str | None = None
 ) -> str:
     """Return the report, shorter than `MOST_CHARACTERS`; what is left out is said."""
-    above = "\n".join(_above_the_fold(analysis, comparison))
-    method = "\n".join((*_roofline_details(comparison, plot_link), *_last_details(analysis)))
-    room = MOST_CHARACTERS - len(above) - len(method) - len("\n\n")
-    kernels = _fitting_kernels(analysis, room)
-    return "\n".join(part for part in (above, kernels, method) if part)
+    parts = [
+        "\n".join(_above_the_fold(analysis, comparison)),
+        "\n".join(_first_details(analysis, comparison, plot_link)),
+        "\n".join(_last_details(analysis)),
+    ]
+    room = MOST_CHARACTERS - sum(map(len, parts)) - len(parts)
+    parts.insert(2, _fitting_kernels(analysis, room))
+    return "\n".join(filter(None, parts))
 
 
 def kernel_table(kernels: Sequence[KernelTime]) -> str:
@@ -100,25 +105,28 @@ def _named_table(
 def _above_the_fold(analysis: Analysis, comparison: "Comparison | None") -> Iterator[str]:
     figures = "\n".join(_figures(analysis, comparison))
     yield figures
-    yield from _notices(analysis, MOST_LINES - figures.count("\n") - _LINES_BELOW)
+    notices = [notice.text for notice in notices_below(analysis)]
+    if comparison is not None:
+        notices += [notice.text for notice in comparison.contradictions]
+    yield from _notices(analysis, notices, MOST_LINES - figures.count("\n") - _LINES_BELOW)
     yield f"<sub>{markdown_text(provenance_line(analysis))}</sub>\n"
 
 
 def _figures(analysis: Analysis, comparison: "Comparison | None") -> Iterator[str]:
+    """Yield verdicts first, then what they rest on."""
     yield f"**{headline(analysis)}**\n"
+    yield from _roofline_summary(comparison)
     if (simulated := simulated_sentence(analysis)) is not None:
         yield f"> **{markdown_text(simulated)}**\n"
     yield f"{graph_sentence(analysis)}\n"
     if analysis.per_gpu:
-        lines = [line for line in group_lines(analysis) if not line.is_part]
-        columns = layouts(analysis)[0]
-        yield _breakdown([*lines, *total_lines(analysis)], columns)
-        yield f"{legend(analysis, columns)}\n"
-    yield from _roofline_summary(comparison)
+        columns = summary_columns(analysis, comparison)
+        yield summary_table(summary_lines(analysis), columns)
+        bound = "" if comparison is None else " bound: the least time that the hardware allows."
+        yield f"<sub>{markdown_text(f'{legend(analysis, columns)}{bound}')}</sub>\n"
     yield from gaps_section(analysis)
-    yield from rounds_section(analysis)
+    yield from no_rounds_section(analysis)
     yield from ranks_section(analysis)
-    yield from layers_section(analysis)
     yield f"{unclassified_sentence(analysis)}\n"
     unclassified = unclassified_kernels(analysis)
     if unclassified:
@@ -150,9 +158,9 @@ def _breakdown_row(line: Line, columns: Columns) -> tuple[str, ...]:
     return name, *(markdown_text(column.cell(line)) for column in columns)
 
 
-def _notices(analysis: Analysis, lines: int) -> Iterator[str]:
+def _notices(analysis: Analysis, notices: Sequence[str], lines: int) -> Iterator[str]:
     """Yield as many warnings as fit into some lines, at least one."""
-    texts = [notice.text for notice in notices_below(analysis)]
+    texts = [*notices]
     texts += [f"nsys {diagnostic_text(diagnostic)}" for diagnostic in analysis.trace.diagnostics]
     shown = min(MOST_NOTICES, len(texts) if len(texts) <= lines else max(lines - 1, 1))
     if texts:
@@ -182,7 +190,12 @@ def _kernels(analysis: Analysis, shown: int) -> Iterator[str]:
         yield f"{count(more)} more: `traceattr kernels`\n"
 
 
-def _last_details(analysis: Analysis) -> Iterator[str]:
+def _first_details(
+    analysis: Analysis, comparison: "Comparison | None", plot_link: str | None
+) -> Iterator[str]:
+    if chart := round_chart(analysis):
+        yield from details("Chart of the time", [chart])
+    yield from _roofline_details(comparison, plot_link)
     if analysis.per_gpu:
         window = (window_line(analysis),) if has_rounds(analysis) else ()
         lines = (*group_lines(analysis), *total_lines(analysis), *window)
@@ -190,7 +203,11 @@ def _last_details(analysis: Analysis) -> Iterator[str]:
         text = f"{legend(analysis, columns)} {_METHOD}\n"
         yield from details("Categories", (_breakdown(lines, columns), text))
     yield from gaps_details(analysis)
+    yield from rounds_details(analysis)
     yield from ranks_details(analysis)
+
+
+def _last_details(analysis: Analysis) -> Iterator[str]:
     yield from graphs_section(analysis)
     pairs = ((markdown_text(label), markdown_text(text)) for label, text in provenance(analysis))
     yield from details("Provenance", [markdown_table(("", ""), "ll", pairs)])

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.gap_figures import Cause
-from traceattr.report.escape import markdown_sentence, markdown_text
+from traceattr.report.escape import markdown_code_cell, markdown_sentence, markdown_text
 from traceattr.report.figures import counted
 from traceattr.report.gap_tables import cause_text
 from traceattr.report.gaps_text import (
@@ -76,7 +76,7 @@ def _pairs(analysis: Analysis) -> Iterator[str]:
     rows = [(*cells[:4], *cells[5:]) for cells in pair_rows(analysis)]
     if rows:
         _, *titles = full_titles(analysis)
-        yield _table(("inside graphs", *titles[:3], *titles[4:]), rows[:MOST_ROWS])
+        yield _table(("inside graphs", *titles[:3], *titles[4:]), map(_named, rows[:MOST_ROWS]))
         yield from _more(len(rows))
 
 
@@ -84,7 +84,7 @@ def _launches(analysis: Analysis) -> Iterator[str]:
     rows = launch_rows(analysis)
     if rows:
         yield f"{launch_title(analysis)}:\n"
-        yield _table(LAUNCH_TITLES, rows)
+        yield _table(LAUNCH_TITLES, map(_escaped, rows))
 
 
 def _more(rows: int) -> Iterator[str]:
@@ -104,11 +104,18 @@ def _with_host(
         for cells, cause in zip(rows, causes, strict=True)
     )
     aligned = f"l{'r' * (len(titles) - 1)}l"
-    return markdown_table((*titles, "host"), aligned, map(_escaped, lines))
+    return markdown_table((*titles, "host"), aligned, map(_named, lines))
 
 
 def _table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    return markdown_table(titles, f"l{'r' * (len(titles) - 1)}", map(_escaped, rows))
+    return markdown_table(titles, f"l{'r' * (len(titles) - 1)}", rows)
+
+
+def _named(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the cells of a gap, whose first one is its name, or says that there are more."""
+    name, *figures = cells
+    shown = markdown_text(name) if " " in name else markdown_code_cell(name)
+    return (shown, *_escaped(figures))
 
 
 def _escaped(cells: Sequence[str]) -> tuple[str, ...]:

@@ -1,10 +1,9 @@
-"""How communication across ranks and the layers of the target are shown in Markdown."""
+"""How communication across ranks is shown in Markdown."""
 
 from collections.abc import Iterator
 
 from traceattr.attribution.analysis import Analysis
 from traceattr.report.escape import markdown_text
-from traceattr.report.layers_text import layers_sentences
 from traceattr.report.markdown_blocks import details, markdown_table
 from traceattr.report.ranks_text import (
     RANK_TITLES,
@@ -21,13 +20,6 @@ def ranks_section(analysis: Analysis) -> Iterator[str]:
     texts = ranks_summary(analysis)
     if texts:
         yield f"**Communication:** {markdown_text(' '.join(texts))}\n"
-
-
-def layers_section(analysis: Analysis) -> Iterator[str]:
-    """Yield how many layers the target has and what one of them costs."""
-    texts = layers_sentences(analysis)
-    if texts:
-        yield f"**Layers:** {markdown_text(' '.join(texts))}\n"
 
 
 def ranks_details(analysis: Analysis) -> Iterator[str]:

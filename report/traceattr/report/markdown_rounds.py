@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from traceattr.attribution.analysis import Analysis
 from traceattr.report.escape import markdown_sentence, markdown_text
+from traceattr.report.layers_text import layers_sentences
 from traceattr.report.markdown_blocks import details, markdown_table
 from traceattr.report.names import cut
 from traceattr.report.rounds_text import (
@@ -23,17 +24,20 @@ LONGEST_EVIDENCE = 200
 """Characters of what tells a graph's kind."""
 
 
-def rounds_section(analysis: Analysis) -> Iterator[str]:
-    """Yield what the server repeats."""
-    if not analysis.per_gpu:
-        return
-    if (missing := no_rounds_sentence(analysis)) is not None:
+def no_rounds_section(analysis: Analysis) -> Iterator[str]:
+    """Yield why there are no rounds; nothing where there are."""
+    missing = no_rounds_sentence(analysis)
+    if analysis.per_gpu and missing is not None:
         yield f"{markdown_text(missing)}\n"
-        return
-    yield f"**{rounds_title(analysis)}**\n"
-    for label, text in rounds_facts(analysis):
-        yield f"- {label}: {markdown_sentence(text)}"
-    yield ""
+
+
+def rounds_details(analysis: Analysis) -> Iterator[str]:
+    """Yield what the server repeats and what a layer costs, folded."""
+    facts = [f"- {label}: {markdown_sentence(text)}" for label, text in rounds_facts(analysis)]
+    facts += [f"- layers: {markdown_text(text)}" for text in layers_sentences(analysis)]
+    if facts:
+        title = "Layers" if analysis.rounds.kind == "none" else rounds_title(analysis)
+        yield from details(title, [*facts, ""])
 
 
 def graphs_section(analysis: Analysis) -> Iterator[str]:
