@@ -105,6 +105,8 @@ def test_what_the_trace_shows_needs_no_flag() -> None:
     assert inputs["tp"] == {"value": 2, "from": "trace"}
     assert inputs["draft_steps"] == {"value": 3, "from": "trace"}
     assert inputs["batch"] == {"value": 1, "from": "flag"}
+    shown = roofline("--model", "Qwen3.6-27B", "--context", "500")["inputs"]
+    assert shown["batch"] == {"value": 1, "from": "trace"}
 
 
 def test_the_latency_of_an_all_reduce_is_measured_without_waiting() -> None:
@@ -265,6 +267,12 @@ def test_a_round_below_its_bound_is_not_judged() -> None:
     assert headline.startswith("Not judged: the round takes 49.663 ms, less than its bound of ")
 
 
+def test_a_batch_that_no_graph_was_captured_for_is_said() -> None:
+    texts = [notice["text"] for notice in roofline(*SERVED, "--batch", "9")["warnings"]]
+
+    assert texts[0] == "batch is 9 (flag), but the trace shows 1: the prediction takes 9"
+
+
 def test_flags_that_contradict_the_trace_are_said_in_a_line_each() -> None:
     flags = ("--gpu", "NVIDIA H200", "--tp", "1", "--draft-steps", "2")
     texts = [notice["text"] for notice in roofline(*SERVED, *flags)["warnings"]]
@@ -279,7 +287,11 @@ def test_flags_that_contradict_the_trace_are_said_in_a_line_each() -> None:
 @pytest.mark.parametrize(
     ("arguments", "missing"),
     [
-        (("--model", "Qwen3.6-27B"), "batch, context (give --batch, --context)"),
+        (("--model", "Qwen3.6-27B"), "context (give --context)"),
+        (
+            ("--model", "Qwen3.6-27B", "--dp-attention", "2"),
+            "batch, context (give --batch, --context)",
+        ),
         (("--batch", "1", "--context", "9"), "model (give --model)"),
     ],
 )

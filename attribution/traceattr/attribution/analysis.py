@@ -331,6 +331,8 @@ class RoundsSummary:
         slow: What makes the slowest rounds slow, None with fewer than 30 rounds.
         cut: What the window leaves out, and why; one sentence each.
         target_graphs: Ids of the target's graphs in the sampled rounds, ascending.
+        target_rows: Rows that their passes go over, the batch padded; None where that was not
+            looked at, or the trace does not show it for sure.
     """
 
     kind: Literal["speculative", "decode", "none"]
@@ -344,6 +346,7 @@ class RoundsSummary:
     slow: SlowRounds | None
     cut: tuple[str, ...]
     target_graphs: tuple[int, ...] = ()
+    target_rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

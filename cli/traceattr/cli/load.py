@@ -70,6 +70,19 @@ def load_analysis(trace: Path, rules: Path | None, choice: "Choice") -> "Analysi
         return analyze(loaded, rule_set, choice)
 
 
+def load_analysis_with_rows(trace: Path, rules: Path | None, choice: "Choice") -> "Analysis":
+    """Do the same, and see over how many rows the target's passes go.
+
+    Raises:
+        TraceattrError: The trace, the rules or the choice cannot be used.
+    """
+    from traceattr.attribution.analyze import analyze
+    from traceattr.attribution.target_rows import with_target_rows
+
+    with _opened(trace, rules) as (loaded, rule_set):
+        return with_target_rows(analyze(loaded, rule_set, choice), loaded, rule_set)
+
+
 def load_gaps(
     trace: Path, rules: Path | None, choice: "Choice", gap_choice: "GapChoice"
 ) -> "GapReport":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from traceattr.cli.load import choose, load_analysis
+from traceattr.cli.load import choose, load_analysis, load_analysis_with_rows
 from traceattr.cli.options import (
     ForceOption,
     GraphKindOption,
@@ -135,7 +135,8 @@ def report(
     is_compared = said != Deployment() or gpu_file is not None or bool(changes)
     if plot is not None and not is_compared:
         raise OptionError(f"--plot {plot}: draws the roofline (give --model, --batch, --context)")
-    analysis = load_analysis(trace, rules, choice)
+    load = load_analysis_with_rows if is_compared else load_analysis
+    analysis = load(trace, rules, choice)
     comparison = _compared(analysis, said, gpu_file, changes) if is_compared else None
     if plot is not None and comparison is not None:
         from traceattr.report.plot_file import comparison_plot

@@ -43,7 +43,12 @@ DpAttentionOption = Annotated[
 ]
 
 BatchOption = Annotated[
-    int | None, typer.Option(metavar="N", help="Requests in flight, in all groups together.")
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Requests in flight, in all groups together.",
+        show_default="of the trace's graphs, where sure",
+    ),
 ]
 
 ContextOption = Annotated[

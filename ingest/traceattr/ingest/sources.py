@@ -59,6 +59,14 @@ GPU_WORK = (
 )
 """Work on the GPU.  SYNCHRONIZATION rows are host waits drawn on the GPU, so not among it."""
 
+GRIDS = Source(
+    "CUPTI_ACTIVITY_KIND_KERNEL",
+    _integers("globalPid", "deviceId", "contextId", "demangledName", "shortName", "graphNodeId")
+    | _integers("graphId", "gridX"),
+    "_grid",
+)
+"""Kernels again, for what is only read when it is asked for."""
+
 API = Source(
     "CUPTI_ACTIVITY_KIND_RUNTIME",
     _integers("start", "end", "globalTid", "correlationId", "nameId", "returnValue"),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from traceattr.attribution.analysis import Analysis
 from traceattr.report.comparison import Comparison, compare
 from traceattr.report.comparison_inputs import (
+    batch_from_trace,
     contradictions,
     deployment_from_trace,
     measured_latency,
@@ -36,6 +37,7 @@ def compared(
         TraceattrError: When an input that matters is unknown, or one makes no sense.
     """
     shown = deployment_from_trace(analysis, gpus)
+    shown = merge(shown, batch_from_trace(analysis, merge(said, shown)))
     known = with_trace(said, shown, analysis)
     roofline = build_roofline(known, gpus, version=analysis.version)
     if known.alpha_us is None:

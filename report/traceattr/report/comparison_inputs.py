@@ -49,6 +49,29 @@ def with_trace(said: Deployment, shown: Deployment, analysis: Analysis) -> Deplo
     return known
 
 
+def batch_from_trace(analysis: Analysis, known: Deployment) -> Deployment:
+    """Return the padded batch that the rows of the target's passes make; unknown unless it is sure.
+
+    Args:
+        analysis: What was measured.
+        known: What is said and shown of drafts and data-parallel attention.
+    """
+    rows, is_decode = analysis.rounds.target_rows, analysis.rounds.kind == "decode"
+    tokens = 1 if is_decode else _draft_tokens(known)
+    is_shared = known.dp_attention is not None and known.dp_attention.value > 1
+    if rows is None or tokens is None or is_shared or rows % tokens:
+        return Deployment()
+    return Deployment(batch=Input(rows // tokens, TRACE))
+
+
+def _draft_tokens(known: Deployment) -> int | None:
+    """Return the rows of each request in a verify pass; a tree has as many as were said."""
+    if known.draft_tokens is not None:
+        return known.draft_tokens.value
+    is_tree = known.draft_topk is not None and known.draft_topk.value > 1
+    return None if known.draft_steps is None or is_tree else known.draft_steps.value + 1
+
+
 def measured_latency(analysis: Analysis, roofline: Roofline) -> Deployment:
     """Return the latency of an all-reduce: what the trace measured, less the time of the message.
 
@@ -80,9 +103,16 @@ def contradictions(
             yield _contradiction("gpu", Input(name, said.gpu.source), shown.gpu)
     if said.tp and shown.tp and said.tp.value != shown.tp.value:
         yield _contradiction("tp", said.tp, shown.tp)
+    if said.batch and shown.batch and not _may_be_padded(said.batch.value, shown.batch.value):
+        yield _contradiction("batch", said.batch, shown.batch)
     steps = said.draft_steps
     if steps and shown.draft_steps and steps.value != shown.draft_steps.value:
         yield _contradiction("draft_steps", steps, shown.draft_steps)
+
+
+def _may_be_padded(batch: int, captured: int) -> bool:
+    """Return whether a batch may run in the graph of a larger one, at most twice as large."""
+    return batch <= captured <= 2 * batch
 
 
 def _contradiction(
