@@ -16,7 +16,7 @@ from traceattr.attribution.notices import Found, notices
 from traceattr.attribution.round_series import round_series
 from traceattr.attribution.round_summary import summarise_rounds
 from traceattr.attribution.sequences import graph_sequences
-from traceattr.attribution.survey import survey
+from traceattr.attribution.survey import Survey, survey
 from traceattr.ingest.database import read_sql
 from traceattr.ingest.identity import ProcessGpu
 from traceattr.ingest.trace import Trace
@@ -29,7 +29,11 @@ def analyze(trace: Trace, rules: RuleSet, choice: Choice = STEADY_ROUNDS) -> Ana
     Raises:
         OptionError: The window or the rounds lie outside what was recorded.
     """
-    found = survey(trace, rules, choice)
+    return analysis_of(trace, rules, survey(trace, rules, choice))
+
+
+def analysis_of(trace: Trace, rules: RuleSet, found: Survey) -> Analysis:
+    """Return the same from what a survey found."""
     window, names = found.steady.window, found.names
     gpus = tuple(map(_gpu, trace.gpus))
     per_gpu = for_each(gpu_time, found.owned)

@@ -135,7 +135,7 @@ def _gpu_gaps(
         shorter_count=count - sum(map(len, shown.values())),
         shorter_ns=owned.idle.gaps.total_ns - shown_ns,
         longest=name_ranges(
-            connection, calls, told.story, longest.tolist(), _gap_list(told, longest)
+            connection, calls, told.story, longest.tolist(), gap_list(gaps, told.story, longest)
         ),
         launches=launch_figures(owned, launches, calls),
         knows_os_calls=told.story.knows_os_calls,
@@ -252,14 +252,15 @@ def _longest(gaps: Gaps, chosen: Ids, top: int) -> Ids:
     return chosen[np.lexsort((chosen, -gaps.length_ns[chosen]))[:top]]
 
 
-def _gap_list(told: _Told, positions: Ids) -> list[Gap]:
+def gap_list(gaps: Gaps, story: Story, positions: Ids) -> list[Gap]:
+    """Return the gaps at some positions one by one, with what the host was doing in each."""
     return [
         Gap(
-            start_ns=int(told.gaps.start_ns[at]),
-            end_ns=int(told.gaps.end_ns[at]),
-            kind=KIND_NAMES[GapKind(int(told.gaps.kind[at]))],
-            seam=told.gaps.name(at),
-            cause=told.story.cause(np.array([at])),
+            start_ns=int(gaps.start_ns[at]),
+            end_ns=int(gaps.end_ns[at]),
+            kind=KIND_NAMES[GapKind(int(gaps.kind[at]))],
+            seam=gaps.name(at),
+            cause=story.cause(np.array([at])),
         )
         for at in positions.tolist()
     ]

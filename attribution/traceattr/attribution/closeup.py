@@ -1,0 +1,272 @@
+"""Every operation, pass and gap of every GPU in a short part of a trace, such as one round."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import duckdb
+import numpy as np
+
+from traceattr.attribution.account import Account
+from traceattr.attribution.analysis import Window
+from traceattr.attribution.for_each import for_each
+from traceattr.attribution.gap_analysis import ToldGaps, gap_list, told_gaps
+from traceattr.attribution.gap_figures import Gap
+from traceattr.attribution.gpu_time import OwnedTime
+from traceattr.attribution.intervals import Times
+from traceattr.attribution.kinds import PieceKind
+from traceattr.attribution.labels import KernelNames
+from traceattr.attribution.per_round import RoundSample
+from traceattr.attribution.survey import Survey
+from traceattr.attribution.timeline import Ids
+from traceattr.ingest.database import read_sql
+from traceattr.ingest.trace import Trace
+from traceattr.rules.categories import GRAPH, MEMORY
+
+MOST_OPERATIONS = 40_000
+"""Operations of a close-up on all GPUs; what has more is cut short."""
+
+NAMELESS = (
+    ("work of a CUDA graph that was traced as a whole", GRAPH),
+    ("memory set", MEMORY),
+    ("copy", MEMORY),
+    ("copy to the device", MEMORY),
+    ("copy to the host", MEMORY),
+    ("copy on the device", MEMORY),
+    ("copy between devices", MEMORY),
+)
+"""What operations without a kernel name are called, and its category; as in ``sql/closeup.sql``."""
+
+
+@dataclass(frozen=True, slots=True)
+class OperationName:
+    """What some operations of a close-up have in common.
+
+    Attributes:
+        name: Whole name of a kernel, or what a copy or a graph is called.
+        category: Its category.
+        rule: Name of the rule that decided it, None where none did.
+    """
+
+    name: str
+    category: str
+    rule: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """Operations in order of start; arrays of shape (operations,).
+
+    Attributes:
+        start_ns: Begins, which may be before the close-up.
+        end_ns: Ends, which may be after it.
+        name: Position in `Closeups.names`.
+        stream_id: Streams, -1 where they were not recorded.
+    """
+
+    start_ns: Times
+    end_ns: Times
+    name: Ids
+    stream_id: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardPass:
+    """A graph replay, or a pass that was launched kernel by kernel.
+
+    Attributes:
+        kind: What it is for, such as ``verify``.
+        start_ns: Begin of its first operation.
+        end_ns: End of its last operation.
+        graph_id: Graph that was replayed, None for a pass without one.
+        is_envelope: Whether what ran in it was not recorded.
+    """
+
+    kind: str
+    start_ns: int
+    end_ns: int
+    graph_id: int | None
+    is_envelope: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GpuCloseup:
+    """One GPU in a close-up.
+
+    Attributes:
+        gpu: Number of the GPU.
+        operations: What ran.
+        passes: Forward passes, in order of start.
+        gaps: Idle time in order of time; gaps inside graphs as a whole are not known.
+    """
+
+    gpu: int
+    operations: Operations
+    passes: tuple[ForwardPass, ...]
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Closeup:
+    """A short part of a trace.
+
+    Attributes:
+        title: What it is, such as ``median round``.
+        start_ns: Begin on the clock of the trace.
+        end_ns: End; that of a round is the begin of the next.
+        whole_ns: What it would last had it not been cut short.
+        per_gpu: What each GPU did meanwhile, in the order of the trace.
+    """
+
+    title: str
+    start_ns: int
+    end_ns: int
+    whole_ns: int
+    per_gpu: tuple[GpuCloseup, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Closeups:
+    """Some close-ups of one trace.
+
+    Attributes:
+        names: What ran in any of them.
+        parts: The close-ups.
+    """
+
+    names: tuple[OperationName, ...]
+    parts: tuple[Closeup, ...]
+
+
+def closeups(trace: Trace, found: Survey) -> Closeups:
+    """Return the median round and the slowest, or what is in the middle without rounds."""
+    planned = [_planned(found.owned, *one) for one in _intervals(found)]
+
+    def look(owned: OwnedTime) -> list[GpuCloseup]:
+        with trace.connection.cursor() as cursor:
+            told = told_gaps(cursor, owned)
+            return [_gpu_closeup(cursor, owned, told, one) for one in planned]
+
+    per_gpu = for_each(look, found.owned)
+    parts = [
+        replace(part, per_gpu=gpus)
+        for part, gpus in zip(planned, zip(*per_gpu, strict=True), strict=True)
+    ]
+    return _with_names_once(parts, found.names)
+
+
+def _intervals(found: Survey) -> Iterator[tuple[str, int, int]]:
+    """Yield title, begin and end of each part; rounds are those of the first GPU."""
+    sample = found.owned[0].sample
+    if not len(sample):
+        yield _middle(found.owned, found.steady.window)
+        return
+    length_ns = sample.end_ns - sample.start_ns
+    median_ns = int(np.quantile(length_ns, 0.5, method="inverted_cdf"))
+    median, slowest = int(np.argmax(length_ns == median_ns)), int(np.argmax(length_ns))
+    yield _round("median round" if len(sample) > 1 else "round", sample, median)
+    if length_ns[slowest] > median_ns:
+        yield _round("slowest round", sample, slowest)
+
+
+def _round(title: str, sample: RoundSample, at: int) -> tuple[str, int, int]:
+    return title, int(sample.start_ns[at]), int(sample.end_ns[at])
+
+
+def _middle(owned: Sequence[OwnedTime], window: Window) -> tuple[str, int, int]:
+    """Return the window, or as much around its middle as is not cut short."""
+    starts = np.sort(np.concatenate([one.account.timeline.start_ns for one in owned]))
+    inside = starts[(starts >= window.start_ns) & (starts < window.end_ns)]
+    if len(inside) <= MOST_OPERATIONS:
+        return "whole window", window.start_ns, window.end_ns
+    first = (len(inside) - MOST_OPERATIONS) // 2
+    last = first + MOST_OPERATIONS - 1
+    return "middle of the window", int(inside[first]), int(inside[last])
+
+
+def _planned(owned: Sequence[OwnedTime], title: str, start_ns: int, end_ns: int) -> Closeup:
+    """Return a close-up, so far without GPUs, that ends before there are too many operations."""
+    timelines = [one.account.timeline for one in owned]
+    overlapping = [t.start_ns[(t.end_ns > start_ns) & (t.start_ns < end_ns)] for t in timelines]
+    starts = np.sort(np.concatenate(overlapping))
+    cut_ns = end_ns if len(starts) <= MOST_OPERATIONS else int(starts[MOST_OPERATIONS])
+    return Closeup(title, start_ns, cut_ns, end_ns - start_ns, ())
+
+
+def _gpu_closeup(
+    connection: duckdb.DuckDBPyConnection, owned: OwnedTime, told: ToldGaps, part: Closeup
+) -> GpuCloseup:
+    start_ns, end_ns = part.start_ns, part.end_ns
+    gaps = told.gaps
+    at = np.flatnonzero((gaps.end_ns > start_ns) & (gaps.start_ns < end_ns))
+    return GpuCloseup(
+        gpu=owned.account.timeline.gpu_id,
+        operations=_operations(connection, owned.account, start_ns, end_ns),
+        passes=tuple(_passes(owned, start_ns, end_ns)),
+        gaps=tuple(gap_list(gaps, told.story, at)),
+    )
+
+
+def _operations(
+    connection: duckdb.DuckDBPyConnection, account: Account, start_ns: int, end_ns: int
+) -> Operations:
+    """Return what overlaps an interval; names are numbered as `_names` has them."""
+    timeline = account.timeline
+    at = np.flatnonzero((timeline.end_ns > start_ns) & (timeline.start_ns < end_ns))
+    found = connection.execute(
+        read_sql("traceattr.attribution", "closeup"),
+        {"gpu_id": timeline.gpu_id, "start_ns": start_ns, "end_ns": end_ns},
+    ).fetchnumpy()
+    row = np.searchsorted(found["row"], timeline.row[at])
+    nameless = found["nameless"][row].astype(np.int64)
+    name_id = timeline.name_id[at].astype(np.int64)
+    return Operations(
+        start_ns=timeline.start_ns[at],
+        end_ns=timeline.end_ns[at],
+        name=np.where(nameless < 0, name_id, len(account.names.names) + nameless),
+        stream_id=found["stream_id"][row],
+    )
+
+
+def _passes(owned: OwnedTime, start_ns: int, end_ns: int) -> Iterator[ForwardPass]:
+    """Yield the passes that overlap an interval, but not eager work of which nothing is known."""
+    pieces, replays = owned.account.pieces, owned.account.timeline.replays
+    for at in np.flatnonzero((pieces.end_ns > start_ns) & (pieces.start_ns < end_ns)).tolist():
+        kind, replay = owned.account.kinds.of_piece[at], int(pieces.replay[at])
+        if kind is PieceKind.OTHER and replay < 0:
+            continue
+        graph_id = int(replays.graph_id[replay]) if replay >= 0 else -1
+        yield ForwardPass(
+            kind=str(kind),
+            start_ns=int(pieces.start_ns[at]),
+            end_ns=int(pieces.end_ns[at]),
+            graph_id=None if graph_id < 0 else graph_id,
+            is_envelope=replay >= 0 and bool(replays.is_envelope[replay]),
+        )
+
+
+def _with_names_once(parts: Sequence[Closeup], names: KernelNames) -> Closeups:
+    """Return close-ups whose numbers stand for the few names that occur."""
+    every = [gpu.operations.name for part in parts for gpu in part.per_gpu]
+    used = np.unique(np.concatenate(every))
+    known = _names(names)
+    return Closeups(
+        names=tuple(known[at] for at in used.tolist()),
+        parts=tuple(
+            replace(part, per_gpu=tuple(_renumbered(gpu, used) for gpu in part.per_gpu))
+            for part in parts
+        ),
+    )
+
+
+def _names(names: KernelNames) -> list[OperationName]:
+    """Return every kernel name of the trace, and after them what has none."""
+    kernels = zip(names.names, names.classifications, strict=True)
+    return [
+        *(OperationName(name, found.category, found.rule) for name, found in kernels),
+        *(OperationName(name, category, None) for name, category in NAMELESS),
+    ]
+
+
+def _renumbered(gpu: GpuCloseup, used: Ids) -> GpuCloseup:
+    operations = gpu.operations
+    return replace(gpu, operations=replace(operations, name=np.searchsorted(used, operations.name)))
