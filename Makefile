@@ -60,6 +60,17 @@ traces: $(VENV)/.dev  ## Rewrite the bundled sample trace
 bench: $(VENV)/.dev  ## Time the report on generated traces, beside a raw scan
 	$(BIN)/python -m benchmarks.report
 
+UPLOT := report/traceattr/report/html_assets/uplot
+UPLOT_VERSION := 1.6.32
+
+.PHONY: uplot
+uplot:  ## Fetch the plot library of HTML reports again, and check its sums
+	cd $(UPLOT) && tar -xzf "$$(npm pack --silent uplot@$(UPLOT_VERSION))" --transform 's:.*/::' package/LICENSE package/dist/uPlot.iife.min.js package/dist/uPlot.min.css && rm uplot-$(UPLOT_VERSION).tgz && sha256sum --check SHA256SUMS
+
+.PHONY: screenshot
+screenshot: $(VENV)/.dev  ## Rewrite the picture of an HTML report in docs/images
+	$(BIN)/python -m tests.screenshot docs/images/report.png
+
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header
 
 .PHONY: lock

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from traceattr.attribution.analysis import Analysis, Window
     from traceattr.attribution.choice import Choice
+    from traceattr.attribution.closeup import Closeups
     from traceattr.attribution.gap_analysis import GapChoice
     from traceattr.attribution.gap_report import GapReport
     from traceattr.ingest.trace import Trace
@@ -81,6 +82,23 @@ def load_analysis_with_rows(trace: Path, rules: Path | None, choice: "Choice") -
 
     with _opened(trace, rules) as (loaded, rule_set):
         return with_target_rows(analyze(loaded, rule_set, choice), loaded, rule_set)
+
+
+def load_closeups(trace: Path, rules: Path | None, choice: "Choice") -> "tuple[Analysis, Closeups]":
+    """Do the same, and look at single rounds operation by operation.
+
+    Raises:
+        TraceattrError: The trace, the rules or the choice cannot be used.
+    """
+    from traceattr.attribution.analyze import analysis_of
+    from traceattr.attribution.closeup import closeups
+    from traceattr.attribution.survey import survey
+    from traceattr.attribution.target_rows import with_target_rows
+
+    with _opened(trace, rules) as (loaded, rule_set):
+        found = survey(loaded, rule_set, choice)
+        analysis = with_target_rows(analysis_of(loaded, rule_set, found), loaded, rule_set)
+        return analysis, closeups(loaded, found)
 
 
 def load_gaps(

@@ -5,7 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from traceattr.cli.load import choose, load_analysis, load_analysis_with_rows
+from traceattr.cli.load import (
+    choose,
+    load_analysis,
+    load_analysis_with_rows,
+    load_closeups,
+)
 from traceattr.cli.options import (
     ForceOption,
     GraphKindOption,
@@ -20,6 +25,7 @@ from traceattr.cli.options import (
 from traceattr.cli.output import (
     check_output,
     check_plot,
+    is_terminal,
     link_to,
     use_color,
     width,
@@ -51,7 +57,7 @@ from traceattr.cli.roofline_options import (
     with_files,
 )
 from traceattr.errors import OptionError
-from traceattr.report.render import ReportFormat, render
+from traceattr.report.render import DocumentFormat, ReportFormat, render
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,8 +71,9 @@ if TYPE_CHECKING:
 def report(
     trace: TraceArgument,
     format_: Annotated[
-        ReportFormat, typer.Option("--format", parser=one_of(ReportFormat), help="What to print.")
-    ] = (ReportFormat.TERMINAL),
+        DocumentFormat,
+        typer.Option("--format", parser=one_of(DocumentFormat), help="What to print."),
+    ] = (DocumentFormat.TERMINAL),
     window: WindowOption = "",
     rounds: RoundsOption = "",
     graph_kind: GraphKindOption = None,
@@ -99,7 +106,7 @@ def report(
 ) -> None:
     """Print where each GPU's time went; with --model, beside what the hardware allows.
 
-    Example: traceattr report trace.sqlite --format markdown -o report.md
+    Example: traceattr report trace.sqlite --format html -o report.html
 
     Example: traceattr report trace.sqlite --model Qwen3.6-27B --batch 1 --context 500
 
@@ -109,6 +116,7 @@ def report(
 
     inputs = (trace, rules, deployment, server_args, gpu_file)
     check_output(output, force=force, inputs=inputs)
+    _check_not_to_a_terminal(format_, output)
     check_plot(plot, output, force=force, inputs=inputs)
     changes = _changes(what_if or (), sweep or ())
     choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
@@ -135,22 +143,40 @@ def report(
     is_compared = said != Deployment() or gpu_file is not None or bool(changes)
     if plot is not None and not is_compared:
         raise OptionError(f"--plot {plot}: draws the roofline (give --model, --batch, --context)")
-    load = load_analysis_with_rows if is_compared else load_analysis
-    analysis = load(trace, rules, choice)
+    if format_ is DocumentFormat.HTML:
+        analysis, closeups = load_closeups(trace, rules, choice)
+    else:
+        load = load_analysis_with_rows if is_compared else load_analysis
+        analysis, closeups = load(trace, rules, choice), None
     comparison = _compared(analysis, said, gpu_file, changes) if is_compared else None
     if plot is not None and comparison is not None:
         from traceattr.report.plot_file import comparison_plot
 
         write_output(comparison_plot(comparison), plot)
-    text = render(
-        analysis,
-        format_,
-        width=width(output),
-        color=use_color(output),
-        comparison=comparison,
-        plot_link=link_to(plot, output),
-    )
+    if closeups is None:
+        text = render(
+            analysis,
+            ReportFormat(format_),
+            width=width(output),
+            color=use_color(output),
+            comparison=comparison,
+            plot_link=link_to(plot, output),
+        )
+    else:
+        from traceattr.report.html import render_html
+
+        text = render_html(analysis, closeups, comparison)
     write_output(text, output)
+
+
+def _check_not_to_a_terminal(format_: DocumentFormat, output: Path | None) -> None:
+    """Refuse to fill a terminal with a page.
+
+    Raises:
+        OptionError: It would.
+    """
+    if format_ is DocumentFormat.HTML and is_terminal(output):
+        raise OptionError("--format html: is for a browser; name a file with -o report.html")
 
 
 def _changes(what_ifs: "Sequence[str]", sweeps: "Sequence[str]") -> "tuple[Change, ...]":

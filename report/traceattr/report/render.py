@@ -21,6 +21,16 @@ class ReportFormat(StrEnum):
     CSV = "csv"
 
 
+class DocumentFormat(StrEnum):
+    """Formats of a whole report: those of `ReportFormat`, and a page for a browser."""
+
+    TERMINAL = "terminal"
+    MARKDOWN = "markdown"
+    JSON = "json"
+    CSV = "csv"
+    HTML = "html"
+
+
 def render(
     analysis: Analysis,
     format: ReportFormat,  # noqa: A002

@@ -1,0 +1,112 @@
+"""How a report looks in a browser: one file that needs no network and runs nothing but its own."""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from traceattr.attribution.analysis import Analysis
+from traceattr.attribution.closeup import Closeups
+from traceattr.report.escape import visible
+from traceattr.report.html_json import embedded_json
+from traceattr.report.html_page import page_of
+
+if TYPE_CHECKING:  # it takes a while to import, and few reports need it
+    from traceattr.report.comparison import Comparison
+
+_STYLES = ("uplot/uPlot.min.css", "page.css", "closeup.css", "print.css")
+_SCRIPTS = (
+    "uplot/uPlot.iife.min.js",
+    "format.js",
+    "theme.js",
+    "tables.js",
+    "closeup_data.js",
+    "closeup_paint.js",
+    "closeup.js",
+    "closeup_input.js",
+    "rounds.js",
+    "page.js",
+)
+"""Files of `html_assets`, in the order in which a page needs them."""
+
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:s|ms|us|ns|%|GPUs?|[TG]B/s)\b|%)")
+
+
+def render_html(
+    analysis: Analysis, closeups: Closeups, comparison: "Comparison | None" = None
+) -> str:
+    """Return the page; everything in it that comes from a trace is text and never code."""
+    styles, scripts = (tuple(map(_asset, names)) for names in (_STYLES, _SCRIPTS))
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            page=page_of(analysis, closeups, comparison),
+            policy=_policy(styles, scripts),
+            styles=tuple(map(Markup, styles)),
+            scripts=tuple(map(Markup, scripts)),
+            licence=Markup(_asset("uplot/LICENSE")),
+        )
+    )
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(_asset),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        visible=_shown,
+        svg=Markup,  # made of elements, with every text escaped
+        sentence=_sentence,
+        embedded_json=lambda value: Markup(embedded_json(value)),
+    )
+    return environment
+
+
+def _asset(name: str) -> str:
+    return (files("traceattr.report") / "html_assets" / name).read_text(encoding="utf-8")
+
+
+def _policy(styles: Iterable[str], scripts: Iterable[str]) -> str:
+    """Return what a browser may do for this page: run and apply exactly these texts."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {' '.join(map(_hash, scripts))}",
+            f"style-src {' '.join(map(_hash, styles))}",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _shown(text: str) -> str:
+    """Return text on one line, in which no line breaks between a number and its unit."""
+    return _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", visible(text))
+
+
+def _sentence(text: str) -> Markup:
+    """Return prose in which pairs of backticks mark code."""
+    pieces = _shown(text).split("`")
+    if len(pieces) % 2 == 0:
+        return Markup.escape(_shown(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(piece) if position % 2 else Markup.escape(piece)
+        for position, piece in enumerate(pieces)
+    )

@@ -1,0 +1,28 @@
+"""A headless Chromium for pages that we make; nothing in it reaches the network."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, sync_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+"""A browser of the system: Playwright's own would have to be downloaded."""
+
+_QUIET = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-lcd-text",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@contextmanager
+def open_browser() -> Iterator[Browser]:
+    """Start the browser, and stop it when the block ends."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_QUIET))
+        yield browser
+        browser.close()
