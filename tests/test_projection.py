@@ -172,6 +172,16 @@ def test_tables_and_csv_show_the_same() -> None:
     assert "with excess: expected, with what the trace measured carried over." in terminal
 
 
+def test_the_best_alternative_that_fits_is_named() -> None:
+    best = "With gpu=H100_SXM a round would take 15.2 ms instead of 49.7 ms (-69.4 %)."
+
+    for format_ in ("terminal", "markdown"):
+        text = " ".join(run("batch=8", "gpu=H100_SXM", format_=format_).stdout.split())
+        assert best in text.replace("\\", "").replace("&#45;", "-")
+    worse = " ".join(run("batch=8").stdout.split())
+    assert "No alternative shortens the round of 49.7 ms." in worse
+
+
 @pytest.mark.parametrize(
     ("what", "message"),
     [

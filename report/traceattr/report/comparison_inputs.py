@@ -1,6 +1,7 @@
 """What a trace shows of the deployment, and where that contradicts what was said about it."""
 
 from collections.abc import Iterable, Iterator
+from statistics import median_low
 
 from traceattr.attribution.analysis import Analysis, GraphFamily
 from traceattr.errors import DeploymentError, HardwareError
@@ -77,19 +78,17 @@ def measured_latency(analysis: Analysis, roofline: Roofline) -> Deployment:
 
     Unknown where ranks could not be compared, or where a pass does not reduce over all of them.
     """
-    measured = {group.usual_collective_ns for group in analysis.ranks}
+    measured = [group.usual_collective_ns for group in analysis.ranks]
+    known = [ns for ns in measured if ns is not None]
     terms = [
         term
         for entry in roofline.prediction.categories
         for term in entry.terms
         if term.part == ALL_REDUCE and term.phase == "target"
     ]
-    if len(measured) != 1 or not terms:
+    if not known or len(known) < len(measured) or not terms:
         return Deployment()
-    [measured_ns] = measured
-    if measured_ns is None:
-        return Deployment()
-    alpha_ns = measured_ns - moving_ns(terms[0], roofline.gpu) / terms[0].count
+    alpha_ns = median_low(known) - moving_ns(terms[0], roofline.gpu) / terms[0].count
     return Deployment(alpha_us=Input(round(max(alpha_ns, 1)) / 1e3, TRACE))
 
 

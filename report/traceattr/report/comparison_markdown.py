@@ -21,6 +21,7 @@ from traceattr.report.projection_text import TITLES as PROJECTION_TITLES
 from traceattr.report.projection_text import (
     projection_notes,
     projection_rows,
+    projections_headline,
     projections_title,
 )
 from traceattr.report.roofline_plot import measured_plot
@@ -56,7 +57,10 @@ def _projections(comparison: Comparison, plot_link: str | None) -> Iterator[str]
     items = "".join(f"- {markdown_sentence(note)}\n" for note in projection_notes(comparison))
     title = projections_title(comparison)
     plot = [] if plot_link is None else [markdown_image(title, plot_link)]
-    parts = [table, *plot, *([items] if items else []), f"{markdown_text(PROJECTION_METHOD)}\n"]
+    headline = projections_headline(comparison)
+    best = [] if headline is None else [f"{markdown_text(headline)}\n"]
+    method = f"{markdown_text(PROJECTION_METHOD)}\n"
+    parts = [*best, table, *plot, *([items] if items else []), method]
     yield from details(markdown_text(title), parts)
 
 

@@ -27,6 +27,7 @@ from traceattr.report.projection_text import (
     projection_notes,
     projection_rows,
     projections_chart,
+    projections_headline,
     projections_title,
 )
 from traceattr.report.roofline_plot import measured_plot
@@ -54,6 +55,8 @@ def comparison_section(comparison: Comparison, width: int) -> Iterator[Renderabl
 
 def _projections(comparison: Comparison, width: int) -> Iterator[RenderableType]:
     yield heading(projections_title(comparison))
+    if (headline := projections_headline(comparison)) is not None:
+        yield Text(visible(headline), style="bold")
     rows = [*projection_rows(comparison)]
     yield from tables_in_turn(PROJECTION_TITLES, rows, width)
     for note in projection_notes(comparison):

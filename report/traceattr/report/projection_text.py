@@ -1,12 +1,13 @@
 """What alternatives to a measured round say, in words and cells that every format shares."""
 
+import operator
 from collections.abc import Iterator
 
 from traceattr.report.bar_chart import BarChart, Round, bar_chart
 from traceattr.report.comparison import Comparison
 from traceattr.report.figures import MILLISECONDS, UNKNOWN
 from traceattr.report.projection import Projection
-from traceattr.report.what_if_text import percent
+from traceattr.report.what_if_text import is_too_large, percent
 
 BASE = "as measured"
 
@@ -24,6 +25,23 @@ def projections_title(comparison: Comparison) -> str:
     """Return what stands above the table."""
     gpus = "1 GPU" if comparison.gpus == 1 else f"mean of {comparison.gpus} GPUs"
     return f"What if (ms per round, {gpus})"
+
+
+def projections_headline(comparison: Comparison) -> str | None:
+    """Return which alternative that fits into memory is best; None where nothing carries over."""
+    measured_ns = comparison.round_ns
+    fitting = [each for each in comparison.projections if not is_too_large(each.roofline)]
+    known = {each.change.name: each.carried_ns for each in fitting if each.carried_ns is not None}
+    if measured_ns is None or not known:
+        return None
+    name, carried_ns = min(known.items(), key=operator.itemgetter(1))
+    if carried_ns >= measured_ns:
+        return f"No alternative shortens the round of {MILLISECONDS.brief(measured_ns)}."
+    change = percent(carried_ns, measured_ns)
+    return (
+        f"With {name} a round would take {MILLISECONDS.brief(carried_ns)} instead of"
+        f" {MILLISECONDS.brief(measured_ns)} ({change} %)."
+    )
 
 
 def projection_rows(comparison: Comparison) -> Iterator[tuple[str, ...]]:

@@ -65,7 +65,7 @@ def groups_title(what_if: WhatIf) -> str:
 
 def what_if_headline(what_if: WhatIf) -> str:
     """Return which of the alternatives that fit into memory is best, in a sentence or two."""
-    fitting = [each for each in what_if.alternatives if not _is_too_large(each.roofline)]
+    fitting = [each for each in what_if.alternatives if not is_too_large(each.roofline)]
     if not fitting:
         return "No alternative fits into the memory of its GPUs."
     return " ".join((_shortest(what_if, fitting), *_most_tokens(what_if, fitting)))
@@ -91,7 +91,8 @@ def _most_tokens(what_if: WhatIf, fitting: Sequence[Alternative]) -> Iterator[st
         yield f"Most tokens/s: {most:,.1f} with {best.change.name}, {old:,.1f} {BASE}."
 
 
-def _is_too_large(roofline: Roofline) -> bool:
+def is_too_large(roofline: Roofline) -> bool:
+    """Return whether a deployment takes more than the memory of its GPUs."""
     return any(notice.code == "memory" for notice in roofline.notices)
 
 
