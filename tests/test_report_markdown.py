@@ -152,6 +152,16 @@ def test_a_long_list_of_kernels_is_shortened_and_says_so() -> None:
     assert "2,900 more: `traceattr kernels`" in text
 
 
+def test_a_report_on_very_many_gpus_is_cut_and_says_so() -> None:
+    times = [gpu_time(number, [category("gdn", 5)], idle()) for number in range(2_000)]
+
+    text = markdown(analysis(*times))
+
+    assert 30_000 < len(text) < MOST_CHARACTERS
+    assert text.endswith("too long for a comment: `traceattr report --format json`\n")
+    assert html_of(text).count("<details>") == html_of(text).count("</details>")
+
+
 def test_many_warnings_still_leave_the_report_postable() -> None:
     warnings = tuple(Notice(f"code-{n}", f"{n} {'x' * 9_999}") for n in range(2_000))
 

@@ -200,3 +200,13 @@ def test_a_prefill_has_alternatives_too() -> None:
 
     assert result.exit_code == 0
     assert "What if (ms per pass)" in result.stdout
+
+
+def test_markdown_of_very_many_alternatives_fits_a_comment_and_says_what_is_left_out() -> None:
+    values = ",".join(map(str, range(1, 121)))
+
+    text = run(*SEED, "--sweep", f"batch={values}", "--format", "markdown").stdout
+
+    assert len(text) < 60_000
+    assert text.count("\n| batch=100 |") == 2
+    assert text.count("\n20 more alternatives: `--format csv`\n") == 2

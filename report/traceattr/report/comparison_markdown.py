@@ -14,8 +14,8 @@ from traceattr.report.comparison_text import (
     inputs_sentence,
     round_row,
 )
-from traceattr.report.escape import markdown_sentence, markdown_text
-from traceattr.report.markdown_blocks import details, markdown_image, markdown_table
+from traceattr.report.escape import markdown_text
+from traceattr.report.markdown_blocks import details, markdown_image, markdown_items, markdown_table
 from traceattr.report.projection_text import METHOD as PROJECTION_METHOD
 from traceattr.report.projection_text import TITLES as PROJECTION_TITLES
 from traceattr.report.projection_text import (
@@ -39,7 +39,7 @@ def comparison_details(comparison: Comparison, plot_link: str | None) -> Iterato
     rows = [*comparison_rows(comparison), round_row(comparison)]
     table = markdown_table(TITLES, "l" + "r" * (len(TITLES) - 1), map(_cells, rows))
     notes = [*comparison_notes(comparison), *(f"{one.text}." for one in comparison.notices)]
-    items = "".join(f"- {markdown_sentence(note)}\n" for note in notes)
+    items = markdown_items(notes)
     method = f"{markdown_text(METHOD)} Inputs: {markdown_text(inputs_sentence(comparison))}.\n"
     plot = [] if comparison.projections or plot_link is None else [_roofline(comparison, plot_link)]
     parts = [table, *plot, *([items] if items else []), method]
@@ -54,7 +54,7 @@ def _roofline(comparison: Comparison, plot_link: str) -> str:
 
 def _projections(comparison: Comparison, plot_link: str | None) -> Iterator[str]:
     table = alternatives_table(PROJECTION_TITLES, [*projection_rows(comparison)])
-    items = "".join(f"- {markdown_sentence(note)}\n" for note in projection_notes(comparison))
+    items = markdown_items([*projection_notes(comparison)])
     title = projections_title(comparison)
     plot = [] if plot_link is None else [markdown_image(title, plot_link)]
     headline = projections_headline(comparison)

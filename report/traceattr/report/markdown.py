@@ -21,7 +21,8 @@ from traceattr.report.kernel_figures import (
     kernels_title,
 )
 from traceattr.report.layout import Columns, full_layout, legend
-from traceattr.report.markdown_blocks import details, markdown_table
+from traceattr.report.markdown_blocks import LONGEST_ITEM, details, markdown_table
+from traceattr.report.markdown_cut import cut_markdown
 from traceattr.report.markdown_gaps import gaps_details, gaps_section
 from traceattr.report.markdown_ranks import ranks_details, ranks_section
 from traceattr.report.markdown_rounds import graphs_section, no_rounds_section, rounds_details
@@ -50,8 +51,7 @@ MOST_LINES = 59
 _LINES_BELOW = 6
 """Lines around the warnings: heading, empty ones around it and below, provenance, an empty one."""
 
-LONGEST_NOTICE = 500
-"""Characters of a warning, as nsys may quote whole logs."""
+_CUT = "The rest is left out, as it is too long for a comment: `traceattr report --format json`"
 
 _METHOD = (
     "Each instant of a GPU belongs to exactly one row. Where operations overlap, compute owns it "
@@ -74,7 +74,7 @@ def render_markdown(
     ]
     room = MOST_CHARACTERS - sum(map(len, parts)) - len(parts)
     parts.insert(2, _fitting_kernels(analysis, room))
-    return "\n".join(filter(None, parts))
+    return cut_markdown("\n".join(filter(None, parts)), MOST_CHARACTERS - 1, _CUT)
 
 
 def kernel_table(kernels: Sequence[KernelTime]) -> str:
@@ -166,7 +166,7 @@ def _notices(analysis: Analysis, notices: Sequence[str], lines: int) -> Iterator
     if texts:
         yield "**Warnings**\n"
     for text in texts[:shown]:
-        yield f"- {markdown_sentence(cut(text, LONGEST_NOTICE))}"
+        yield f"- {markdown_sentence(cut(text, LONGEST_ITEM))}"
     if (more := len(texts) - shown) > 0:
         yield f"- {counted(more, 'more warning')}: `traceattr report --format json`"
     if texts:
