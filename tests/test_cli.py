@@ -188,3 +188,67 @@ def test_a_trace_of_one_instant_is_reported(tmp_path: Path, report_format: str) 
 
     assert run("report", path, "--format", report_format).exit_code == 0
     assert run("kernels", path, "--format", report_format).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("report", "--fromat", "json"), "no such option: --fromat. Did you mean --format?; see"),
+        (("reprot",), "no such command 'reprot'. Did you mean 'report'"),
+        (("rules", "chek"), "no such command 'chek'. Did you mean 'check'?; see"),
+        (("report",), "missing argument 'TRACE'; see"),
+        (("rules", "explain"), "missing argument 'NAME'; see"),
+        (("report", "a", "b"), "got unexpected extra argument(s) (b); see"),
+        (("report", "a", "--format", "x"), "invalid value for '--format': 'x' is not one of "),
+        (("report", "a", "--tp", "x"), "invalid value for '--tp': "),
+        (("report", "a", "--rules"), "option '--rules' requires an argument"),
+        (("--bogus\x1b[31m\n",), "no such option: --bogus"),
+    ],
+)
+def test_a_usage_error_is_one_line_too(arguments: tuple[str, ...], message: str) -> None:
+    result = run(*arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"error: {message}")
+    assert result.stderr.count("\n") == 1
+    assert "\x1b" not in result.stderr
+
+
+def test_a_usage_error_names_the_help_of_its_command() -> None:
+    result = CliRunner().invoke(app, ["rules", "list", "x"], prog_name="traceattr")
+
+    assert result.stderr.endswith("; see traceattr rules list --help\n")
+
+
+@pytest.mark.parametrize(
+    "at_import",
+    ["raise KeyboardInterrupt", "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n1 / 0"],
+)
+def test_ctrl_c_during_the_imports_is_one_word(tmp_path: Path, at_import: str) -> None:
+    (tmp_path / "typer.py").write_text(at_import, encoding="utf-8")
+
+    result = subprocess.run(
+        [sys.executable, "-m", "traceattr", "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("Query interrupted")])
+def test_ctrl_c_in_a_command_is_one_word(
+    trace: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    """DuckDB has an error of its own for it."""
+
+    def interrupt(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("traceattr.attribution.analyze.survey", interrupt)
+
+    result = run("report", trace)
+
+    assert (result.exit_code, result.stdout, result.stderr) == (130, "", "interrupted\n")

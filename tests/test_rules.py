@@ -14,7 +14,7 @@ from traceattr.rules.categories import (
     UNCLASSIFIED,
     group_of,
 )
-from traceattr.rules.check import is_re2
+from traceattr.rules.check import check_rules, is_re2
 from traceattr.rules.kernel_name import normalise
 from traceattr.rules.pattern import has_nested_repetition, required_literals
 from traceattr.rules.rule import Classification, Rule
@@ -32,7 +32,7 @@ def rule_set(text: str) -> RuleSet:
 def entry(name: str, category: str, pattern: str) -> str:
     return (
         f'[[rule]]\nname = "{name}"\ncategory = "{category}"\n'
-        f"pattern = '{pattern}'\nmatches = [\"x\"]\n"
+        f"pattern = '{pattern}'\nmatches = [\"{pattern.removeprefix('^')}x\"]\n"
     )
 
 
@@ -228,6 +228,27 @@ class TestUserFile:
 
         assert load_rules(file).rules[0].name == "a"
 
+    @pytest.mark.parametrize("pattern", ["^ax(?=b)", "^(?:a+)+x", "^b", "("])
+    def test_is_refused_in_the_words_of_its_check(self, tmp_path: Path, pattern: str) -> None:
+        file = tmp_path / "mine.toml"
+        file.write_text(
+            f'[[rule]]\nname = "a"\ncategory = "norm"\npattern = "{pattern}"\nmatches = ["axb"]\n',
+            encoding="utf-8",
+        )
+        problems = check_rules(file.read_text(encoding="utf-8"), str(file))[1]
+
+        with pytest.raises(RuleError) as error:
+            load_rules(file)
+
+        assert [str(problem) for problem in problems] == [str(error.value)]
+
+    def test_with_many_problems_is_refused_for_the_first(self, tmp_path: Path) -> None:
+        file = tmp_path / "mine.toml"
+        file.write_text(entry("a", "nrm", "^a") * 3, encoding="utf-8")
+
+        with pytest.raises(RuleError, match=r"unknown category 'nrm'.*; 2 more: traceattr rules"):
+            load_rules(file)
+
     def test_that_is_missing_is_an_error(self, tmp_path: Path) -> None:
         file = tmp_path / "none.toml"
 
@@ -283,7 +304,7 @@ GOOD = entry("good", "norm", "^good")
             "r.toml:4: rule 'good': 'pattern' is not a text (expected pattern = \"...\")",
         ),
         (
-            GOOD.replace('["x"]', '"x"'),
+            GOOD.replace('["goodx"]', '"goodx"'),
             "r.toml:5: rule 'good': 'matches' is not a list of names "
             '(expected matches = ["..."])',
         ),

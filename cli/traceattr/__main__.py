@@ -1,5 +1,21 @@
-"""Run the command line as ``python -m traceattr``."""
+"""The command line as ``traceattr`` and ``python -m traceattr`` start it."""
 
-from traceattr.cli import app
+import sys
 
-app(prog_name="traceattr")
+
+def main() -> None:
+    """Run the command line; what takes long to import is imported when Ctrl-C is clean."""
+    try:
+        from traceattr.interrupt import end_at_once
+
+        end_at_once()
+        from traceattr.cli import app
+
+        app(prog_name="traceattr")
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

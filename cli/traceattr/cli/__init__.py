@@ -1,7 +1,8 @@
 """The command line; it parses arguments, calls one function and prints its result."""
 
+import sys
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -16,36 +17,41 @@ from traceattr.cli.report import report
 from traceattr.cli.roofline import roofline
 from traceattr.cli.rules import app as rules
 from traceattr.cli.sql import sql
+from traceattr.cli.usage import usage_error
 from traceattr.errors import TraceattrError
-
-INTERRUPTED = 130
-"""Exit code after Ctrl-C: 128 and the number of the signal, as shells have it."""
+from traceattr.interrupt import INTERRUPTED, raise_from_now_on
 
 
 class _ErrorsOnOneLine(TyperGroup):
-    """Print our own errors as one line on stderr; let bugs keep their traceback."""
+    """Print a person's mistakes as one line on stderr; let bugs keep their traceback."""
 
-    def main(self, *arguments: Any, **options: Any) -> Any:
+    def main(self, *arguments: Any, **options: Any) -> NoReturn:
+        options["standalone_mode"] = False  # which would print usage errors in a box
         try:
-            return super().main(*arguments, **options)
+            code = super().main(*arguments, **options) or 0
+        except TraceattrError as error:
+            code = error.exit_code
+            _print_error(str(error))
+        except typer.TyperException as error:
+            code = error.exit_code
+            _print_error(usage_error(error))
         except OSError as error:
             if error.filename is not None:
                 raise
             # The text of --help, which Typer prints itself; nothing else writes to no named file.
-            _print_error(standard_output_failed(error))
-            raise SystemExit(2) from error
+            code = 2
+            _print_error(str(standard_output_failed(error)))
+        sys.exit(code)
 
     def invoke(self, ctx: Any) -> Any:
+        raise_from_now_on()
         try:
             return super().invoke(ctx)
-        except TraceattrError as error:
-            _print_error(error)
-            raise typer.Exit(error.exit_code) from error
         except (KeyboardInterrupt, RuntimeError) as error:
             # DuckDB turns Ctrl-C in a query into a RuntimeError of its own.
             if isinstance(error, RuntimeError) and str(error) != "Query interrupted":
                 raise
-            typer.echo("interrupted", err=True)
+            say("interrupted")
             raise typer.Exit(INTERRUPTED) from None
 
 
@@ -57,8 +63,9 @@ app = typer.Typer(
 )
 
 
-def _print_error(error: TraceattrError) -> None:
-    say(f"error: {error}")
+def _print_error(text: str) -> None:
+    if text:
+        say(f"error: {text}")
 
 
 def _print_version(value: bool) -> None:

@@ -8,9 +8,8 @@ import typer
 
 from traceattr.cli.github.marker import sticky_key
 from traceattr.cli.options import named_file
-from traceattr.cli.output import print_text
+from traceattr.cli.output import print_text, printable, say
 from traceattr.errors import NotAllowedError, OptionError
-from traceattr.report.escape import visible
 
 if TYPE_CHECKING:
     from traceattr.cli.github.post import Report
@@ -106,7 +105,7 @@ def _post(
     typer.echo(
         f"{'Created' if posted.is_new else 'Updated'} the comment on {pull_request}", err=True
     )
-    print_text(f"{visible(hide_tokens(posted.url, os.environ))}\n")
+    print_text(f"{printable(hide_tokens(posted.url, os.environ))}\n")
 
 
 def _target(repository: str | None, number: int | None) -> "PullRequest | Head":
@@ -123,7 +122,7 @@ def _show(report: "Report", repository: str | None, number: int | None) -> None:
         where = f"on {_target(repository, number)}"
     except OptionError as error:
         where = f"nowhere yet: {error}"
-    typer.echo(f"Would put {len(body):,} characters {where}", err=True)
+    say(f"Would put {len(body):,} characters {where}")
 
 
 def _add_to_summary(report: "Report") -> bool:

@@ -85,7 +85,9 @@ def check(
 
 @app.command()
 def explain(
-    name: Annotated[str, typer.Argument(help="Kernel name, demangled, mangled or short.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Kernel name, demangled, mangled or short.")
+    ],
     rules: _RulesFile = None,
 ) -> None:
     """Say which rule decides a kernel name, and which others would match."""

@@ -90,20 +90,33 @@ def load_rules(extra: Path | None = None) -> RuleSet:
     """Return the shipped rules, preceded by those of the file ``extra``.
 
     Raises:
-        RuleError: When ``extra`` cannot be read or is malformed.
+        RuleError: When ``extra`` cannot be read or `check_rules` finds a problem in it.
     """
-    sources = [(SHIPPED, shipped_rules())]
-    if extra is not None:
-        sources.insert(0, (str(extra), read_rule_file(extra)))
-    rules = [rule for file, data in sources for rule in parse_rules(decode(data, file), file)]
-    for rule in rules:
-        if rule.file != SHIPPED:
-            compile_pattern(rule)
+    shipped = shipped_rules()
+    rules = parse_rules(decode(shipped, SHIPPED), SHIPPED)
+    if extra is None:
+        return _rule_set(rules, (SHIPPED, shipped))
+    data = read_rule_file(extra)
+    own = _checked(decode(data, str(extra)), str(extra))
+    return _rule_set((*own, *rules), (str(extra), data), (SHIPPED, shipped))
+
+
+def _rule_set(rules: tuple[Rule, ...], *sources: tuple[str, bytes]) -> RuleSet:
     return RuleSet(
         name="+".join(Path(file).stem for file, _ in sources),
         sha256=hashlib.sha256(b"".join(data for _, data in sources)).hexdigest(),
-        rules=tuple(rules),
+        rules=rules,
     )
+
+
+def _checked(text: str, file: str) -> tuple[Rule, ...]:
+    from traceattr.rules.check import check_rules  # DuckDB takes a while to import
+
+    rules, problems = check_rules(text, file)
+    if problems:
+        more = f"; {len(problems) - 1} more: traceattr rules check {file}" * (len(problems) > 1)
+        raise RuleError(f"{problems[0]}{more}")
+    return rules
 
 
 def shipped_rules() -> bytes:
