@@ -102,6 +102,8 @@ def test_a_pull_request_gets_a_report_a_comment_and_a_summary(
     document = json.loads((tmp_path / "traceattr-report" / "report.json").read_text("utf-8"))
     assert document["window"]["wall_ns"] == 500
     assert [each["category"] for each in document["per_gpu"][0]["categories"]] == ["gdn"]
+    page = (tmp_path / "traceattr-report" / "report.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
     assert not (tmp_path / "hacked").exists()
 
 

@@ -155,7 +155,9 @@ def test_the_middle_of_a_long_trace_without_rounds_is_shown(
 
     [part] = looked_at(path).parts
 
-    assert (part.title, part.start_ns, part.end_ns) == ("middle of the window", 300, 500)
+    assert (part.title, part.start_ns, part.end_ns) == ("middle of the window", 300, 600)
+    assert part.whole_ns == 850
+    assert part.per_gpu[0].operations.start_ns.tolist() == [300, 400, 500]
 
 
 def test_rounds_asked_for_are_those_that_are_shown(tmp_path: Path) -> None:

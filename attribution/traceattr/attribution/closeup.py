@@ -139,7 +139,7 @@ class Closeups:
 
 def closeups(trace: Trace, found: Survey) -> Closeups:
     """Return the median round and the slowest, or what is in the middle without rounds."""
-    planned = [_planned(found.owned, *one) for one in _intervals(found)]
+    planned = list(_planned(found))
 
     def look(owned: OwnedTime) -> list[GpuCloseup]:
         with trace.connection.cursor() as cursor:
@@ -154,8 +154,8 @@ def closeups(trace: Trace, found: Survey) -> Closeups:
     return _with_names_once(parts, found.names)
 
 
-def _intervals(found: Survey) -> Iterator[tuple[str, int, int]]:
-    """Yield title, begin and end of each part; rounds are those of the first GPU."""
+def _planned(found: Survey) -> Iterator[Closeup]:
+    """Yield close-ups, so far without GPUs; rounds are those of the first GPU."""
     sample = found.owned[0].sample
     if not len(sample):
         yield _middle(found.owned, found.steady.window)
@@ -163,33 +163,34 @@ def _intervals(found: Survey) -> Iterator[tuple[str, int, int]]:
     length_ns = sample.end_ns - sample.start_ns
     median_ns = int(np.quantile(length_ns, 0.5, method="inverted_cdf"))
     median, slowest = int(np.argmax(length_ns == median_ns)), int(np.argmax(length_ns))
-    yield _round("median round" if len(sample) > 1 else "round", sample, median)
+    title = "median round" if len(sample) > 1 else "round"
+    yield _cut_short(found.owned, title, sample, median)
     if length_ns[slowest] > median_ns:
-        yield _round("slowest round", sample, slowest)
+        yield _cut_short(found.owned, "slowest round", sample, slowest)
 
 
-def _round(title: str, sample: RoundSample, at: int) -> tuple[str, int, int]:
-    return title, int(sample.start_ns[at]), int(sample.end_ns[at])
-
-
-def _middle(owned: Sequence[OwnedTime], window: Window) -> tuple[str, int, int]:
-    """Return the window, or as much around its middle as is not cut short."""
-    starts = np.sort(np.concatenate([one.account.timeline.start_ns for one in owned]))
-    inside = starts[(starts >= window.start_ns) & (starts < window.end_ns)]
-    if len(inside) <= MOST_OPERATIONS:
-        return "whole window", window.start_ns, window.end_ns
-    first = (len(inside) - MOST_OPERATIONS) // 2
-    last = first + MOST_OPERATIONS - 1
-    return "middle of the window", int(inside[first]), int(inside[last])
-
-
-def _planned(owned: Sequence[OwnedTime], title: str, start_ns: int, end_ns: int) -> Closeup:
-    """Return a close-up, so far without GPUs, that ends before there are too many operations."""
-    timelines = [one.account.timeline for one in owned]
-    overlapping = [t.start_ns[(t.end_ns > start_ns) & (t.start_ns < end_ns)] for t in timelines]
-    starts = np.sort(np.concatenate(overlapping))
+def _cut_short(owned: Sequence[OwnedTime], title: str, sample: RoundSample, at: int) -> Closeup:
+    """Return a round, or its begin if it has too many operations."""
+    start_ns, end_ns = int(sample.start_ns[at]), int(sample.end_ns[at])
+    starts = _starts(owned, start_ns, end_ns)
     cut_ns = end_ns if len(starts) <= MOST_OPERATIONS else int(starts[MOST_OPERATIONS])
     return Closeup(title, start_ns, cut_ns, end_ns - start_ns, ())
+
+
+def _middle(owned: Sequence[OwnedTime], window: Window) -> Closeup:
+    """Return the window, or what is around its middle if it has too many operations."""
+    starts = _starts(owned, window.start_ns, window.end_ns)
+    if len(starts) <= MOST_OPERATIONS:
+        return Closeup("whole window", window.start_ns, window.end_ns, window.wall_ns, ())
+    first = (len(starts) - MOST_OPERATIONS) // 2
+    ends = int(starts[first]), int(starts[first + MOST_OPERATIONS])
+    return Closeup("middle of the window", *ends, window.wall_ns, ())
+
+
+def _starts(owned: Sequence[OwnedTime], start_ns: int, end_ns: int) -> Times:
+    """Return when operations of any GPU begin in an interval, in order."""
+    starts = np.concatenate([one.account.timeline.start_ns for one in owned])
+    return np.sort(starts[(starts >= start_ns) & (starts < end_ns)])
 
 
 def _gpu_closeup(

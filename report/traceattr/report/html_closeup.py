@@ -8,6 +8,7 @@ import numpy as np
 
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.closeup import (
+    MOST_OPERATIONS,
     Closeup,
     Closeups,
     ForwardPass,
@@ -69,7 +70,8 @@ def _sentence(part: Closeup, has_rounds: bool) -> str:
     of_gpu = f" of GPU {part.per_gpu[0].gpu}" if has_rounds and len(counts) > 1 else ""
     on_each = " on each GPU" if len(counts) > 1 else ""
     short = (
-        f" The whole takes {duration(part.whole_ns)}; a page shows no more operations than this."
+        f" That is a part of {duration(part.whole_ns)}: a page has at most"
+        f" {count(MOST_OPERATIONS)} operations."
         if length_ns < part.whole_ns
         else ""
     )

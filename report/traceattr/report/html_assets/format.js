@@ -2,6 +2,7 @@
 
 /** Return a time in the unit and with the digits that suit it. */
 function formatTime(ns) {
+  if (ns === 0) return "0";
   const size = Math.abs(ns);
   if (size >= 1e6) return `${(ns / 1e6).toFixed(3)} ms`;
   if (size >= 1e3) return `${(ns / 1e3).toFixed(3)} \u00b5s`;
