@@ -52,7 +52,7 @@ KERNEL_COSTS: dict[KernelKind, KernelCost] = {
         4_000,
         0.83,
         f"{_KERNEL_TABLES}: bf16, 279 shapes of 8 MB and more: H100 4.0 us, H200 4.2, B200 3.5,"
-        " A100 6.1",
+        " A100 6.1; fp8 alone has 6.7 to 6.8, which served rounds do not show",
     ),
     KernelKind.EXPERTS: KernelCost(
         4_000, 0.70, "assumed: 8 us for the two expert GEMMs of a layer, 0.70 of bandwidth"
@@ -80,9 +80,6 @@ KERNEL_COSTS: dict[KernelKind, KernelCost] = {
     ),
     KernelKind.COLLECTIVE: KernelCost(0, 1.0, "alpha and beta of the collective, not a floor"),
 }
-
-FP8_GEMM_FLOOR_NS = 6_800
-"""Floor of an fp8 linear: H100 6.8 us, H200 6.7, B200 6.8 (kernel tables, SGLang 0.5.14)."""
 
 PEAK_FLOP_RATIO = 0.70
 """Part of the dense tensor peak that large GEMMs reach; an assumption."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from traceattr.roofline.architecture import Layer, Model, Moe, Weight
-from traceattr.roofline.calibration import FP8_GEMM_FLOOR_NS, KernelKind
+from traceattr.roofline.calibration import KernelKind
 from traceattr.roofline.forwards import Forward
 from traceattr.roofline.setup import Setup
 from traceattr.roofline.work import Term
@@ -103,7 +103,6 @@ def _linear(weight: Weight, count: int, rows: Rows) -> Term:
         numbers=f"{stored:,} + {rows.rows:,} x ({inputs:,} + {outputs:,}) x 2 B"
         f" ({weight.number_format})",
         source=f"{_LINEAR_SOURCE}; {_SHARDS_SOURCE}",
-        floor_ns=FP8_GEMM_FLOOR_NS if weight.number_format.startswith("fp8") else None,
     )
 
 
