@@ -1,0 +1,1 @@
+"""What differs between two traces, per round, and whether it is more than noise."""

@@ -1,0 +1,130 @@
+"""How far the mean over some rounds may be off by chance.
+
+Rounds that follow each other are alike: clocks, temperature and context change slowly.  So the
+error of a mean is that of a circular block bootstrap (Politis and Romano 1992), whose blocks are
+as long as rounds stay alike (Politis and White 2004).  For a mean, resampling without end has a
+closed form, which is used here: nothing is drawn at random, and the same rounds give the same
+error.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+Values = npt.NDArray[np.float64]
+
+MOST_FREEDOM = 1000
+"""Degrees of freedom from which on Student's distribution is as good as the normal one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean and how sure it is.
+
+    Attributes:
+        mean: Mean.
+        variance: Variance of that mean.
+        freedom: Degrees of freedom of that variance: blocks that do not overlap, less one.
+    """
+
+    mean: float
+    variance: float
+    freedom: float
+
+
+def estimate(values: Values) -> Estimate:
+    """Return the mean of values in order of time; there are at least two."""
+    count = len(values)
+    length = block_length(values)
+    blocks = count / length
+    running = np.cumsum(np.concatenate(([0], values, values[: length - 1])))
+    means = (running[length:] - running[:-length]) / length
+    return Estimate(float(values.mean()), float(means.var()) / (blocks - 1), blocks - 1)
+
+
+def block_length(values: Values) -> int:
+    """Return for how many rounds values stay alike, at most a third of them.
+
+    Algorithm: the lags up to the first after which no correlation is significant enter, those in
+    the second half with less and less weight; see Patton, Politis and White (2009) for the formula.
+    """
+    count = len(values)
+    longest = max(1, min(math.ceil(3 * math.sqrt(count)), count // 3))
+    centred = values - values.mean()
+    if not centred.any():
+        return 1
+    in_a_row = max(5, math.ceil(math.sqrt(math.log10(count))))
+    lags = min(count - 1, longest + in_a_row)
+    covariance = np.array([centred[: count - lag] @ centred[lag:] for lag in range(lags + 1)])
+    covariance /= count
+    is_small = np.abs(covariance[1:]) < 2 * math.sqrt(math.log10(count) / count) * covariance[0]
+    last = _last_lag(is_small, in_a_row)
+    used = np.arange(1, min(2 * max(last, 1), lags) + 1)
+    weighted = np.minimum(1, 2 * (1 - used / (used[-1] + 1))) * covariance[used]
+    spectrum = covariance[0] + 2 * weighted.sum()
+    slope = 2 * (used * weighted).sum()
+    if spectrum <= 0:
+        return 1
+    best = (1.5 * (slope / spectrum) ** 2 * count) ** (1 / 3)
+    return max(1, min(longest, round(float(best))))
+
+
+def _last_lag(is_small: npt.NDArray[np.bool_], in_a_row: int) -> int:
+    """Return the last lag before the first so many in a row that are small."""
+    for lag in range(len(is_small)):
+        if is_small[lag : lag + in_a_row].all():
+            return lag
+    return len(is_small)
+
+
+def half_width(before: Estimate, after: Estimate, chance: float) -> float:
+    """Return how large the difference of two means may be by chance.
+
+    Args:
+        before: Of one trace.
+        after: Of the other.
+        chance: How likely a larger one is, to either side.
+    """
+    parts = (before, after)
+    variance = sum(part.variance for part in parts)
+    if variance <= 0:
+        return 0.0
+    freedom = variance**2 / sum(part.variance**2 / part.freedom for part in parts)
+    return math.sqrt(variance) * student_quantile(max(1, math.floor(freedom)), chance)
+
+
+@cache
+def student_quantile(freedom: int, chance: float) -> float:
+    """Return what Student's t exceeds, to either side, with a chance."""
+    if freedom >= MOST_FREEDOM:
+        return NormalDist().inv_cdf(1 - chance / 2)
+    low, high = 0.0, 1.0
+    while _beyond(high, freedom) > chance:
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _beyond(middle, freedom) > chance else (low, middle)
+    return high
+
+
+def _beyond(value: float, freedom: int) -> float:
+    """Return the chance that Student's t exceeds a value to either side.
+
+    The series is 26.7.3 and 26.7.4 of Abramowitz and Stegun, for whole degrees of freedom.
+    """
+    angle = math.atan(value / math.sqrt(freedom))
+    square = math.cos(angle) ** 2
+    is_odd = freedom % 2
+    term = total = math.cos(angle) if is_odd else 1.0
+    for step in range(2 + is_odd, freedom - 1, 2):
+        term *= square * (step - 1) / step
+        total += term
+    if not is_odd:
+        return 1 - math.sin(angle) * total
+    if freedom == 1:
+        total = 0.0
+    return 1 - 2 / math.pi * (angle + math.sin(angle) * total)
