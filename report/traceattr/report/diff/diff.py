@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from traceattr.attribution.analysis import Analysis
 from traceattr.report.diff.comparable import Comparability, compare_settings
 from traceattr.report.diff.graphs import GraphChange, graph_changes
-from traceattr.report.diff.parts import Part, PartKind, rounds_of
+from traceattr.report.diff.parts import Part, PartKind, Rounds, rounds_of, without_hidden
 from traceattr.report.diff.verdicts import Change, changes
+from traceattr.report.grouped import hides_work
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Diff:
 def compare_analyses(base: Analysis, head: Analysis) -> Diff:
     """Return what differs between two traces, per round."""
     comparability = compare_settings(base, head)
-    before, after = rounds_of(base), rounds_of(head)
+    before, after = (_rounds(analysis, comparability) for analysis in (base, head))
     return Diff(
         base=base,
         head=head,
@@ -50,3 +51,9 @@ def compare_analyses(base: Analysis, head: Analysis) -> Diff:
         changes=changes(before, after, comparability.why_not),
         graphs=() if comparability.obstacles else graph_changes(base, head),
     )
+
+
+def _rounds(analysis: Analysis, comparability: Comparability) -> Rounds:
+    rounds = rounds_of(analysis)
+    is_alone = comparability.categories is not None and any(map(hides_work, analysis.per_gpu))
+    return without_hidden(rounds) if is_alone else rounds

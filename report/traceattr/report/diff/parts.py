@@ -1,14 +1,16 @@
 """The parts of a round that two traces are compared by, with their time in each round."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 import numpy.typing as npt
 
 from traceattr.attribution.analysis import Analysis
+from traceattr.attribution.groups import HOST_GAPS, NO_WORK
 from traceattr.attribution.round_figures import Phase, RoundSeries
+from traceattr.rules.categories import GRAPH
 
 Times = npt.NDArray[np.int64]
 """Time of one part, shape (GPUs, rounds)."""
@@ -84,6 +86,26 @@ def rounds_of(analysis: Analysis) -> Rounds:
     stacked = {part: _stacked(rows, gpus, count) for part, rows in times.items()}
     seen = {part: rows for part, rows in stacked.items() if rows is None or rows.any()}
     return Rounds(count, seen, gpus)
+
+
+def without_hidden(rounds: Rounds) -> Rounds:
+    """Return rounds in which what runs is unknown, of a trace that shows graphs as a whole only.
+
+    Beside a trace that shows their kernels, what runs outside graphs alone would look like less.
+    """
+    return replace(
+        rounds,
+        times={
+            part: times if _is_seen_around_graphs(part) else None
+            for part, times in rounds.times.items()
+        },
+    )
+
+
+def _is_seen_around_graphs(part: Part) -> bool:
+    if part.kind in (PartKind.ROUND, PartKind.SEAM):
+        return True
+    return part.name in (HOST_GAPS, NO_WORK, GRAPH)
 
 
 def _stacked(rows: list[Times | None], gpus: int, count: int) -> Times | None:

@@ -1,7 +1,7 @@
 """Whether a part of a round changed, and whether that is more than chance and worth a word."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from traceattr.report.diff.noise import Estimate, estimate, half_width
@@ -93,7 +93,19 @@ def changes(
     tested = sum(reason is None for reason in reasons.values())
     walls = base.times.get(ROUND)
     test = _Test(CHANCE / max(tested, 1), 0 if walls is None else _mean(walls))
-    return tuple(_change(part, base.of(part), head.of(part), reasons[part], test) for part in parts)
+    return tuple(
+        _change(part, *_both(base, head, part, reasons[part]), reasons[part], test)
+        for part in parts
+    )
+
+
+def _both(
+    base: Rounds, head: Rounds, part: Part, reason: str | None
+) -> tuple[Times | None, Times | None]:
+    """Return the times of a part; where it cannot be compared, one that is not there is unknown."""
+    if reason:
+        return base.times.get(part), head.times.get(part)
+    return base.of(part), head.of(part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +146,26 @@ def _too_few(*counts: int) -> str | None:
 def _change(
     part: Part, before: Times | None, after: Times | None, reason: str | None, test: _Test
 ) -> Change:
-    before_ns, after_ns = _mean(before), _mean(after)
-    noise_ns, verdict = None, Verdict.CANNOT_TELL
+    change = Change(
+        part=part,
+        before_ns=None if before is None else _mean(before),
+        after_ns=None if after is None else _mean(after),
+        noise_ns=None,
+        verdict=Verdict.CANNOT_TELL,
+        reason=reason,
+        per_gpu=(),
+    )
     if before is None or after is None:
-        reason = reason or "a trace does not show it"
-    elif reason is None:
-        assert before_ns is not None and after_ns is not None
-        noise_ns = round(half_width(_estimate(before), _estimate(after), test.chance))
-        verdict = test.verdict(before_ns, after_ns, noise_ns)
-        reason = (
-            None if verdict is not Verdict.CANNOT_TELL else "too much noise; record more rounds"
-        )
-    per_gpu = () if before is None or after is None else tuple(_per_gpu(before, after))
-    return Change(part, before_ns, after_ns, noise_ns, verdict, reason, per_gpu)
+        return replace(change, reason=reason or "a trace does not show it")
+    change = replace(change, per_gpu=tuple(_per_gpu(before, after)))
+    return change if reason else _judged(change, before, after, test)
+
+
+def _judged(change: Change, before: Times, after: Times, test: _Test) -> Change:
+    noise_ns = round(half_width(_estimate(before), _estimate(after), test.chance))
+    verdict = test.verdict(_mean(before), _mean(after), noise_ns)
+    reason = NOISY if verdict is Verdict.CANNOT_TELL else None
+    return replace(change, noise_ns=noise_ns, verdict=verdict, reason=reason)
 
 
 def _estimate(times: Times) -> Estimate:
