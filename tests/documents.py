@@ -19,6 +19,12 @@ from traces.export_writer import ExportWriter
 COMMANDS = (
     (),
     ("report",),
+    ("diff",),
+    ("baseline",),
+    ("baseline", "save"),
+    ("baseline", "list"),
+    ("baseline", "show"),
+    ("baseline", "remove"),
     ("gaps",),
     ("kernels",),
     ("comment",),

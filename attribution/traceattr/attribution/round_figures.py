@@ -1,6 +1,6 @@
 """How figures vary over the rounds of one GPU; times are integer ns."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Phase = Literal["target", "draft", "prefill", "other"]
@@ -78,3 +78,19 @@ class RoundSeries:
         times += [part.ns for part in (*self.groups, *self.seams) if part.ns is not None]
         if {len(self.start_ns), *map(len, times)} != {len(self.wall_ns)}:
             raise ValueError("series of one GPU have different lengths")
+
+    def last(self, count: int) -> "RoundSeries":
+        """Return the last rounds, of which there is at least one."""
+        return RoundSeries(
+            gpu=self.gpu,
+            start_ns=self.start_ns[-count:],
+            wall_ns=self.wall_ns[-count:],
+            categories=tuple(replace(one, ns=one.ns[-count:]) for one in self.categories),
+            groups=tuple(_last(one, count) for one in self.groups),
+            seams=tuple(_last(one, count) for one in self.seams),
+            seams_from=max(0, self.seams_from - max(0, len(self.wall_ns) - count)),
+        )
+
+
+def _last(series: Series, count: int) -> Series:
+    return series if series.ns is None else replace(series, ns=series.ns[-count:])

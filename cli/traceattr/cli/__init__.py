@@ -7,7 +7,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from traceattr.cli.baseline import app as baseline
 from traceattr.cli.comment import comment
+from traceattr.cli.diff import diff
 from traceattr.cli.export import export
 from traceattr.cli.gaps import gaps
 from traceattr.cli.kernels import kernels
@@ -87,6 +89,8 @@ def main(
 
 
 app.command()(report)
+app.command()(diff)
+app.add_typer(baseline, name="baseline")
 app.command()(gaps)
 app.command()(kernels)
 app.command()(comment)

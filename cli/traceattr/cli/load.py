@@ -101,6 +101,33 @@ def load_closeups(trace: Path, rules: Path | None, choice: "Choice") -> "tuple[A
         return analysis, closeups(loaded, found)
 
 
+def load_stored_or_trace(path: Path, rules: Path | None, choice: "Choice") -> "Analysis":
+    """Return the analysis that a file holds, or that of the trace it is.
+
+    Raises:
+        TraceattrError: The file, the rules or the choice cannot be used.
+    """
+    from traceattr.attribution.choice import STEADY_ROUNDS
+    from traceattr.cli.baseline_store import load_file
+
+    if not _holds_json(path):
+        return load_analysis(path, rules, choice)
+    if choice != STEADY_ROUNDS or rules is not None:
+        raise OptionError(
+            f"{path}: is a stored analysis, for which rounds and rules are chosen when it is saved"
+        )
+    return load_file(path)
+
+
+def _holds_json(path: Path) -> bool:
+    """Return whether a file begins like an object; a trace begins with the name of SQLite."""
+    try:
+        with path.open("rb") as file:
+            return file.read(1) == b"{"
+    except OSError:
+        return False  # reading it as a trace says what is wrong
+
+
 def load_gaps(
     trace: Path, rules: Path | None, choice: "Choice", gap_choice: "GapChoice"
 ) -> "GapReport":

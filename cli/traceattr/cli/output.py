@@ -125,7 +125,7 @@ def write_output(text: str, path: Path | None) -> None:
         if _is_written_in_place(path):
             _write_in_place(path, text)
         else:
-            _replace(_followed(path), text)
+            write_whole(_followed(path), text)
     except OSError as error:
         raise _not_written(path, error) from error
     typer.echo(f"Wrote {path}", err=True)
@@ -224,8 +224,8 @@ def _encodable(text: str) -> str:
     return text
 
 
-def _replace(path: Path, text: str) -> None:
-    """Write beside the target and rename, so that a reader never sees half a report."""
+def write_whole(path: Path, text: str) -> None:
+    """Write beside the target and rename, so that a reader never sees half a file."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:

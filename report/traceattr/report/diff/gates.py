@@ -120,8 +120,8 @@ def judge(gates: Sequence[Gate], diff: Diff) -> tuple[Judgement, ...]:
 
 def _judged(gate: Gate, diff: Diff) -> tuple[Outcome, str]:
     change = diff.change(gate.part)
-    if diff.comparability.obstacles:
-        return Outcome.NOT_JUDGED, diff.comparability.obstacles[0]
+    if (reason := diff.comparability.why_not(gate.part)) is not None:
+        return Outcome.NOT_JUDGED, reason
     if change is None and gate.part.kind is PartKind.SEAM:
         seams = ", ".join(one.part.name for one in diff.of_kind(PartKind.SEAM)) or "none"
         return Outcome.NOT_JUDGED, f"no such seam in the rounds of either trace (seams: {seams})"

@@ -16,6 +16,8 @@ from traceattr.report.diff.sentences import (
 from traceattr.report.diff.tables import (
     BOUND_TITLES,
     CHANGE_TITLES,
+    CHANGED,
+    SEAMS,
     DiffRow,
     category_rows,
     changed_rows,
@@ -45,8 +47,11 @@ MOST_GATES = 8
 MOST_WARNINGS = 5
 """Lines of each list above the fold."""
 
+_FIRST_COLUMN = {CHANGED: "part", SEAMS: "seam"}
 _FEWEST = (200, 50, 20, 5, 0)
-"""Kernels and edits in folded lists: as many as fit."""
+"""Edits of a graph in folded lists: as many as fit."""
+
+_MOST_KERNELS = 30
 
 _KERNEL_TITLES = ("launches before", "after", "us before", "after", "difference", "kernel")
 
@@ -71,8 +76,8 @@ def _above_the_fold(report: DiffReport) -> Iterator[str]:
         yield f"> **{markdown_text(text)}**\n"
     yield from _gates(report)
     yield from _groups(report)
-    yield from _changed("Changed parts", unit_of(diff).name, changed_rows(diff), MOST_CHANGED)
-    yield from _changed("Seams", MICROSECONDS.name, seam_rows(diff), MOST_SEAMS)
+    yield from _changed(CHANGED, unit_of(diff).name, changed_rows(diff), MOST_CHANGED)
+    yield from _changed(SEAMS, MICROSECONDS.name, seam_rows(diff), MOST_SEAMS)
     if launches := launch_rows(diff):
         texts = [f"{name} {_arrow(before, after)}" for name, before, after in launches]
         yield f"Launches per round: {', '.join(texts)}.\n"
@@ -114,7 +119,7 @@ def _changed(title: str, unit: str, rows: Sequence[DiffRow], most: int) -> Itera
     if not rows:
         return
     yield f"**{title}** ({unit} per round)\n"
-    yield _table((title.split()[-1].removesuffix("s"), *CHANGE_TITLES), rows[:most])
+    yield _table((_FIRST_COLUMN[title], *CHANGE_TITLES), rows[:most])
     if len(rows) > most:
         yield f"{len(rows) - most} more: `--format json`\n"
 
@@ -125,11 +130,11 @@ def _table(titles: Sequence[str], rows: Sequence[DiffRow]) -> str:
 
 
 def _cells(row: DiffRow) -> tuple[str, ...]:
-    cells = map(markdown_text, (row.name, *row.cells))
-    verdict = markdown_text(str(row.change.verdict))
-    if not row.change.is_changed:
-        return tuple(cells)
-    return tuple(f"**{cell}**" if cell == verdict else cell for cell in cells)
+    """Return a row; only names can hold what Markdown obeys."""
+    verdict = str(row.change.verdict)
+    is_bold = row.change.is_changed
+    cells = (f"**{cell}**" if cell == verdict and is_bold else cell for cell in row.cells)
+    return markdown_text(row.name), *cells
 
 
 def _kernels(report: DiffReport, most: int) -> Iterator[str]:
@@ -137,9 +142,11 @@ def _kernels(report: DiffReport, most: int) -> Iterator[str]:
     if not kernels or not most:
         return
     labels = label_names(kernel.name for kernel in kernels)
-    rows = (_kernel_row(kernel, labels) for kernel in kernels[:most])
+    shown = kernels[: min(most, _MOST_KERNELS)]
+    rows = (_kernel_row(kernel, labels) for kernel in shown)
     table = markdown_table(_KERNEL_TITLES, "rrrrrl", rows)
-    more = f"{len(kernels) - most} more are left out.\n" if len(kernels) > most else ""
+    left_out = len(kernels) - len(shown)
+    more = f"{left_out} more, which changed less, are left out.\n" if left_out else ""
     title = "Kernels in the graphs of a round, on the first GPU"
     yield from details(title, [table, *([more] if more else [])])
 
@@ -150,7 +157,7 @@ def _kernel_row(kernel: KernelChange, labels: dict[str, str]) -> tuple[str, ...]
         f"{kernel.launches_after:,.4g}",
         MICROSECONDS.number(kernel.before_ns),
         MICROSECONDS.number(kernel.after_ns),
-        markdown_text(signed_number(kernel.difference_ns, MICROSECONDS)),
+        signed_number(kernel.difference_ns, MICROSECONDS),
         markdown_code_cell(labels[kernel.name]),
     )
 

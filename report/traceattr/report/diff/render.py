@@ -1,23 +1,14 @@
 """In which format a diff is written."""
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from traceattr.report.diff.diff import Diff
+from traceattr.report.diff.formats import DiffFormat
 from traceattr.report.diff.gates import Judgement
 
 if TYPE_CHECKING:  # it takes a while to import, and few diffs need it
     from traceattr.report.comparison import Comparison
-
-
-class DiffFormat(StrEnum):
-    """Formats of a diff."""
-
-    TERMINAL = "terminal"
-    MARKDOWN = "markdown"
-    JSON = "json"
-    BENCHMARK = "github-action-benchmark"
 
 
 @dataclass(frozen=True, slots=True)

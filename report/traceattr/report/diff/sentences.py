@@ -72,12 +72,24 @@ def _round_text(diff: Diff, change: Change) -> str:
 def _parts_text(diff: Diff, whole: Change) -> str:
     changed = changed_parts(diff)
     if not changed:
-        return "" if whole.verdict is Verdict.CANNOT_TELL else "; no part of it changed"
-    named = [f"{one.part.label} {difference_text(one)}" for one in changed[:MOST_NAMED]]
+        return "" if whole.verdict is Verdict.CANNOT_TELL else f"; {_nothing_text(diff)}"
+    named = [f"{_name(one.part)} {difference_text(one)}" for one in changed[:MOST_NAMED]]
     more = len(changed) - len(named)
     rest = f" and {counted(more, 'more part')}" if more else ""
-    joined = ": " if whole.is_changed else ", but some parts changed: "
+    joined = "; changed: " if whole.is_changed else ", but parts of it changed: "
     return f"{joined}{', '.join(named)}{rest}"
+
+
+def _name(part: Part) -> str:
+    """Return what a part is called in prose."""
+    return part.name if part.kind is PartKind.SEAM else part.label
+
+
+def _nothing_text(diff: Diff) -> str:
+    unknown = sum(one.verdict is Verdict.CANNOT_TELL for one in diff.changes if is_single(one.part))
+    if not unknown:
+        return "no part of it changed"
+    return f"no part of it changed as far as can be told ({counted(unknown, 'part')} cannot)"
 
 
 def caveats(diff: Diff) -> Iterator[str]:
@@ -98,7 +110,7 @@ def _uneven(diff: Diff) -> Iterator[str]:
         noise_ns = change.noise_ns or 0
         if by_gpu and max(by_gpu) - min(by_gpu) > max(noise_ns, abs(change.difference_ns or 0)):
             texts = ", ".join(f"GPU {at} {signed(by)}" for at, by in enumerate(by_gpu))
-            yield f"{change.part.label} changed unevenly: {texts}."
+            yield f"{_name(change.part)} changed unevenly: {texts}."
 
 
 def simulated_sentences(diff: Diff) -> Iterator[str]:

@@ -10,7 +10,7 @@ from traceattr.report.diff.graphs import Edit, GraphChange
 from traceattr.report.diff.parts import ROUND, PartKind
 from traceattr.report.diff.sentences import changed_parts
 from traceattr.report.diff.verdicts import Change
-from traceattr.report.diff.words import percent, signed_number
+from traceattr.report.diff.words import percent, signed, signed_number
 from traceattr.report.figures import (
     MICROSECONDS,
     NOTHING,
@@ -30,7 +30,11 @@ if TYPE_CHECKING:  # it takes a while to import, and few diffs need it
 MOST_EDITS = 12
 """Edits of one kind of graph that a terminal lists."""
 
-CHANGE_TITLES = ("before", "after", "difference", "percent", "noise", "verdict")
+CHANGED = "Changed parts"
+SEAMS = "Seams"
+"""Titles of the tables below the groups."""
+
+CHANGE_TITLES = ("before", "after", "change", "percent", "noise", "verdict")
 BOUND_TITLES = ("bound", "after/bound")
 LAUNCH_TITLES = ("per round", "before", "after")
 _LAUNCHES = {
@@ -170,10 +174,13 @@ def graph_summary(change: GraphChange) -> str:
     times = f"{MICROSECONDS.number(before_ns)} -> {MICROSECONDS.text(after_ns)}"
     if change.reason is not None:
         return f"{counts}, {times}; {change.reason}"
-    edits = "no edit" if not change.edits else counted(sum(e.times for e in change.edits), "edit")
+    if not change.edits:
+        return f"the same {counted(change.kept, 'kernel')}, {times}"
+    edits_ns = sum(edit.difference_ns for edit in change.edits)
     kept_ns = change.kept_after_ns - change.kept_before_ns
-    kept = f"{signed_number(kept_ns, MICROSECONDS)} us in {counted(change.kept, 'kernel')} of both"
-    return f"{counts}, {times}; {edits}, {kept}"
+    edits = counted(sum(edit.times for edit in change.edits), "edit")
+    kept = f"{signed(kept_ns)} in the {count(change.kept)} that are the same"
+    return f"{counts}, {times}: {signed(edits_ns)} by {edits}, {kept}"
 
 
 def edit_rows(

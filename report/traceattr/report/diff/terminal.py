@@ -28,8 +28,10 @@ from traceattr.report.diff.sentences import (
 from traceattr.report.diff.tables import (
     BOUND_TITLES,
     CHANGE_TITLES,
+    CHANGED,
     LAUNCH_TITLES,
     MOST_EDITS,
+    SEAMS,
     DiffRow,
     changed_rows,
     edit_rows,
@@ -49,6 +51,7 @@ from traceattr.report.render import NARROWEST
 _SPARE = (*BOUND_TITLES, "noise", "before", "percent", "after")
 """Columns that a narrow terminal does without, the first one first."""
 
+_FIRST_COLUMN = {CHANGED: "part", SEAMS: "seam"}
 _STYLES = {Verdict.SLOWER: "red", Verdict.FASTER: "green", Verdict.CANNOT_TELL: "yellow"}
 
 
@@ -68,8 +71,8 @@ def _parts(report: DiffReport, width: int) -> Iterator[RenderableType]:
     yield ""
     yield from bullet_section("Gates", [gate_text(one) for one in report.judgements])
     yield from _groups(report, width)
-    yield from _changes("Changed parts", unit_of(diff).name, changed_rows(diff), width)
-    yield from _changes("Seams", MICROSECONDS.name, seam_rows(diff), width)
+    yield from _changes(CHANGED, unit_of(diff).name, changed_rows(diff), width)
+    yield from _changes(SEAMS, MICROSECONDS.name, seam_rows(diff), width)
     yield from _launches(report)
     yield from _graphs(report)
     yield from bullet_section("Warnings", list(caveats(diff)))
@@ -93,7 +96,7 @@ def _changes(
 ) -> Iterator[RenderableType]:
     if rows:
         yield heading(f"{title} ({unit} per round)")
-        yield _table((title.split()[-1].removesuffix("s"), *CHANGE_TITLES), rows, width)
+        yield _table((_FIRST_COLUMN[title], *CHANGE_TITLES), rows, width)
         yield ""
 
 
@@ -138,14 +141,14 @@ def _graphs(report: DiffReport) -> Iterator[RenderableType]:
     if not report.diff.graphs:
         return
     yield heading("Graphs (one replay on the first GPU; us are sums of median kernel times)")
+    facts: list[tuple[str, str]] = []
     for change, edits in edit_rows(report.diff.graphs, MOST_EDITS):
-        yield fact_grid([(change.kind, graph_summary(change))])
-        yield fact_grid(
-            [
-                (f"  {edit_title(edit)}", f"{signed(edit.difference_ns)}: {text}")
-                for edit, text in edits
-            ]
-        )
+        facts.append((change.kind, graph_summary(change)))
+        facts += [
+            (f"  {edit_title(edit)}", f"{signed(edit.difference_ns)}: {kernels}")
+            for edit, kernels in edits
+        ]
         if (more := len(change.edits) - len(edits)) > 0:
-            yield Text(f"  {counted(more, 'more kind')} of edit: --format json")
+            facts.append(("  ...", f"{counted(more, 'more kind')} of edit: --format json"))
+    yield fact_grid(facts)
     yield ""

@@ -13,8 +13,9 @@ def signed(time_ns: int) -> str:
 
 
 def signed_number(time_ns: int, unit: Unit) -> str:
-    """Return a difference as a bare number for a table's column."""
-    return f"{_sign(time_ns)}{unit.number(abs(time_ns))}"
+    """Return a difference as a bare number for a table's column; what reads as 0 has no sign."""
+    number = unit.number(abs(time_ns))
+    return f"{_sign(time_ns)}{number}" if any(c in "123456789" for c in number) else number
 
 
 def percent(change: Change) -> str:
@@ -27,7 +28,8 @@ def percent(change: Change) -> str:
 def ratio_text(ratio: float) -> str:
     """Return a relative difference in percent."""
     value = 100 * ratio
-    return f"{value:+.{1 if abs(value) >= _FINE else 2}f} %"
+    text = f"{value:+.{1 if abs(value) >= _FINE else 2}f} %"
+    return "0.00 %" if text[1:] == "0.00 %" else text
 
 
 def difference_text(change: Change) -> str:
