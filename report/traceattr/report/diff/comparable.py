@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from traceattr.attribution.analysis import Analysis, Notice
-from traceattr.attribution.groups import HOST_GAPS, NO_WORK
+from traceattr.attribution.groups import NO_WORK
 from traceattr.report.breakdown import is_idle_upper_limit
 from traceattr.report.diff.parts import Part, PartKind
 from traceattr.report.provenance import models_text, rules_text
+from traceattr.rules.categories import HOST_GAPS
 
 _GAPS = (Part(PartKind.GROUP, HOST_GAPS), Part(PartKind.GROUP, NO_WORK))
 

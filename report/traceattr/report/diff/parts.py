@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from traceattr.attribution.analysis import Analysis
-from traceattr.attribution.groups import HOST_GAPS, NO_WORK
+from traceattr.attribution.groups import NO_WORK
 from traceattr.attribution.round_figures import Phase, RoundSeries
-from traceattr.rules.categories import GRAPH
+from traceattr.rules.categories import GRAPH, HOST_GAPS
 
 Times = npt.NDArray[np.int64]
 """Time of one part, shape (GPUs, rounds)."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from traceattr.attribution.groups import GAP_GROUPS, HOST_GAPS
+from traceattr.attribution.groups import GAP_GROUPS
 from traceattr.report.diff.diff import Diff
 from traceattr.report.diff.gates import Judgement, Outcome
 from traceattr.report.diff.parts import ROUND, Part, PartKind
@@ -15,6 +15,7 @@ from traceattr.report.diff.verdicts import (
 from traceattr.report.diff.words import difference_text, percent, signed
 from traceattr.report.figures import counted, duration, unit_for
 from traceattr.report.headline import simulated_text
+from traceattr.rules.categories import HOST_GAPS
 
 MOST_NAMED = 3
 """Changed parts that the sentence names."""
