@@ -49,8 +49,8 @@ def estimate(values: Values) -> Estimate:
 def block_length(values: Values) -> int:
     """Return for how many rounds values stay alike, at most a third of them.
 
-    Algorithm: the lags up to the first after which no correlation is significant enter, those in
-    the second half with less and less weight; see Patton, Politis and White (2009) for the formula.
+    Algorithm: twice the lags up to the last correlation that is significant enter, those in the
+    second half with less and less weight; see Patton, Politis and White (2009) for the formula.
     """
     count = len(values)
     longest = max(1, min(math.ceil(3 * math.sqrt(count)), count // 3))
@@ -63,7 +63,9 @@ def block_length(values: Values) -> int:
     covariance /= count
     is_small = np.abs(covariance[1:]) < 2 * math.sqrt(math.log10(count) / count) * covariance[0]
     last = _last_lag(is_small, in_a_row)
-    used = np.arange(1, min(2 * max(last, 1), lags) + 1)
+    if not last:
+        return 1
+    used = np.arange(1, min(2 * last, lags) + 1)
     weighted = np.minimum(1, 2 * (1 - used / (used[-1] + 1))) * covariance[used]
     spectrum = covariance[0] + 2 * weighted.sum()
     slope = 2 * (used * weighted).sum()

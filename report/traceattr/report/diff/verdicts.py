@@ -90,9 +90,12 @@ def changes(
     parts = tuple(dict.fromkeys((*base.times, *head.times)))
     few = _too_few(base.count, head.count)
     reasons = {part: why_not(part) or few for part in parts}
-    tested = sum(reason is None for reason in reasons.values())
     walls = base.times.get(ROUND)
-    test = _Test(CHANCE / max(tested, 1), 0 if walls is None else _mean(walls))
+    round_ns = 0 if walls is None else _mean(walls)
+    tested = sum(
+        reasons[part] is None and _matters(base.of(part), head.of(part), round_ns) for part in parts
+    )
+    test = _Test(CHANCE / max(tested, 1), round_ns)
     return tuple(
         _change(part, *_both(base, head, part, reasons[part]), reasons[part], test)
         for part in parts
@@ -123,14 +126,23 @@ class _Test:
     def verdict(self, before_ns: int, after_ns: int, noise_ns: int) -> Verdict:
         """Return what became of a part."""
         difference_ns = after_ns - before_ns
-        least_ns = max(
-            LEAST_NS, LEAST_ROUND_SHARE * self.round_ns, LEAST_SHARE * max(before_ns, after_ns)
-        )
+        least_ns = max(_least_ns(self.round_ns), LEAST_SHARE * max(before_ns, after_ns))
         if abs(difference_ns) > noise_ns and abs(difference_ns) >= least_ns:
             return Verdict.SLOWER if difference_ns > 0 else Verdict.FASTER
         if noise_ns > max(BLIND_SHARE * before_ns, BLIND_ROUND_SHARE * self.round_ns):
             return Verdict.CANNOT_TELL
         return Verdict.SAME
+
+
+def _least_ns(round_ns: int) -> float:
+    """Return by how much any part must change."""
+    return max(LEAST_NS, LEAST_ROUND_SHARE * round_ns)
+
+
+def _matters(before: Times | None, after: Times | None, round_ns: int) -> bool:
+    """Return whether a part is long enough that it could be flagged at all."""
+    longest_ns = max(0 if times is None else _mean(times) for times in (before, after))
+    return longest_ns >= _least_ns(round_ns)
 
 
 def _too_few(*counts: int) -> str | None:
