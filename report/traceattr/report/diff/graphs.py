@@ -204,7 +204,7 @@ def _costs(kernels: Sequence[NamedKernel]) -> Costs:
 
 def _family(name: str) -> str:
     """Return what kernels have in common that differ in numbers only."""
-    return re.sub(r"\d+", "#", shorten(name))
+    return re.sub(r"\d+", "#", shorten(name, len(name)))
 
 
 def _edits(places: Sequence[_Place]) -> Iterator[Edit]:

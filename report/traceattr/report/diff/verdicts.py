@@ -25,9 +25,10 @@ LEAST_NS = 1_000
 """Time by which a part must change: timestamps of GPUs are hardly better than this."""
 
 BLIND_SHARE = 0.05
-BLIND_ROUND_SHARE = 0.0025
+BLIND_ROUND_SHARE = LEAST_SHARE
 """Noise, as a share of the part and of the round, from which on a change that matters could hide:
-where it is beyond both, no part is called the same."""
+where it is beyond both, no part is called the same.  A change below the latter would not make the
+round slower."""
 
 
 NOISY = "a change that matters could hide in its noise; record more rounds"

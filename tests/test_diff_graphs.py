@@ -1,0 +1,124 @@
+"""Edits of what a graph runs."""
+
+from dataclasses import replace
+
+from tests.round_analyses import speculative
+from traceattr.attribution.sequence_figures import GraphSequence, GraphSequences, NamedKernel
+from traceattr.report.diff.graphs import Edit, EditKind, GraphChange, graph_changes
+
+CATEGORIES = {"norm": "norm", "act": "activation", "gating": "gdn", "recurrence": "gdn"}
+TILE_64 = "ampere_bf16_s16816gemm_bf16_64x64_sliced1x2_ldg8_f2f_stages_64x5_tn"
+TILE_128 = "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_tn"
+FUSED = "fused_gating_recurrence"
+
+Kernels = list[tuple[str, int]]
+
+
+def category_of(name: str) -> str:
+    if "gemm" in name:
+        return "weight_gemm"
+    return CATEGORIES.get(name, "gdn")
+
+
+def edits(before: Kernels, after: Kernels) -> GraphChange:
+    base, head = (
+        replace(speculative(), sequences=sequences_of(kernels)) for kernels in (before, after)
+    )
+    [change] = graph_changes(base, head)
+    return change
+
+
+def sequences_of(kernels: Kernels) -> GraphSequences:
+    names = sorted({name for name, _ in kernels})
+    graph = GraphSequence(
+        gpu=0,
+        kind="verify",
+        replays=5,
+        of_replays=5,
+        kernels=tuple(names.index(name) for name, _ in kernels),
+        median_ns=tuple(ns for _, ns in kernels),
+    )
+    return GraphSequences(tuple(NamedKernel(name, category_of(name)) for name in names), (graph,))
+
+
+LAYER: Kernels = [("norm", 2), (TILE_64, 100), ("gating", 3), ("recurrence", 20), ("act", 4)]
+
+
+def test_the_same_kernels_have_no_edit_but_may_take_longer() -> None:
+    change = edits(LAYER * 3, [(name, ns + 1) for name, ns in LAYER] * 3)
+
+    assert change.edits == ()
+    assert (change.kept, change.kept_before_ns, change.kept_after_ns) == (15, 387, 402)
+
+
+def test_kernels_in_each_layer_that_one_replaces_are_fused_once_for_all_layers() -> None:
+    after: Kernels = [("norm", 2), (TILE_64, 100), (FUSED, 18), ("act", 4)]
+
+    change = edits(LAYER * 48, after * 48)
+
+    assert change.edits == (
+        Edit(EditKind.FUSED, ("gating", "recurrence"), (FUSED,), 48, 48 * 23, 48 * 18),
+    )
+    assert change.edits[0].difference_ns == -48 * 5
+
+
+def test_the_way_back_is_a_split() -> None:
+    after: Kernels = [("norm", 2), (TILE_64, 100), (FUSED, 18), ("act", 4)]
+
+    [edit] = edits(after * 48, LAYER * 48).edits
+
+    assert (edit.kind, edit.times, edit.difference_ns) == (EditKind.SPLIT, 48, 48 * 5)
+
+
+def test_another_tile_of_the_same_gemm_is_a_swap() -> None:
+    after = [(TILE_128, 90) if name == TILE_64 else (name, ns) for name, ns in LAYER]
+
+    assert edits(LAYER * 4, after * 4).edits == (
+        Edit(EditKind.SWAPPED, (TILE_64,), (TILE_128,), 4, 400, 360),
+    )
+
+
+def test_a_swap_beside_a_removal_is_no_fusion() -> None:
+    other_tile = TILE_64.replace("64x64", "128x64")
+    after = [(other_tile, 90), *LAYER[2:]]
+
+    assert edits(LAYER * 4, after * 4).edits == (
+        Edit(EditKind.SWAPPED, (TILE_64,), (other_tile,), 4, 400, 360),
+        Edit(EditKind.REMOVED, ("norm",), (), 4, 8, 0),
+    )
+
+
+def test_what_is_removed_and_added_far_apart_is_both() -> None:
+    after = [*LAYER * 2, ("norm", 2)]
+
+    change = edits([("norm", 2), ("norm", 2), *LAYER[1:], *LAYER], after)
+
+    assert {(edit.kind, edit.before, edit.after) for edit in change.edits} == {
+        (EditKind.REMOVED, ("norm",), ()),
+        (EditKind.ADDED, (), ("norm",)),
+    }
+
+
+def test_work_on_two_streams_that_begins_in_another_order_only_moved() -> None:
+    swapped = [LAYER[0], LAYER[2], LAYER[1], *LAYER[3:]]
+
+    [edit] = edits(LAYER, swapped).edits
+
+    assert edit.kind is EditKind.MOVED
+    assert edit.difference_ns == 0
+
+
+def test_whole_layers_that_are_gone_are_not_called_fused() -> None:
+    change = edits(LAYER * 10, LAYER * 6)
+
+    assert {(edit.kind, edit.times) for edit in change.edits} == {(EditKind.REMOVED, 4)}
+    assert sum(edit.difference_ns for edit in change.edits) == -4 * 129
+
+
+def test_a_graph_that_one_trace_does_not_show_has_a_reason() -> None:
+    shown = replace(speculative(), sequences=sequences_of(LAYER))
+
+    [change] = graph_changes(shown, replace(shown, sequences=GraphSequences()))
+
+    assert (change.kernels_before, change.kernels_after) == (5, None)
+    assert change.reason == "HEAD shows no such graph kernel by kernel"
