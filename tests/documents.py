@@ -1,18 +1,25 @@
 """Text that documentation pages generate from the code; cog calls these."""
 
 import os
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from ruamel.yaml import YAML
 from typer.testing import CliRunner
 
 from tests.loading import PID
+from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.choice import Choice
 from traceattr.attribution.tables import add_tables
 from traceattr.cli import app
 from traceattr.ingest.catalogue import Table, catalogue
 from traceattr.ingest.host import load_host_ranges, load_os_calls
 from traceattr.ingest.trace import open_trace
+from traceattr.report.diff.diff import compare_analyses
+from traceattr.report.diff.formats import DiffFormat
+from traceattr.report.diff.gates import judge, parse_gates
+from traceattr.report.diff.render import DiffReport, render_diff
 from traceattr.rules.rule_set import load_rules
 from traces.export_writer import ExportWriter
 
@@ -103,3 +110,32 @@ def action_inputs() -> str:
         default = f"`{each['default']}`" if each["default"] else ""
         rows.append(f"| `{name}` | {each['description']} | {default} |")
     return "\n".join(rows)
+
+
+@cache
+def sample_diff() -> DiffReport:
+    """Return the diff of simulated servers; the second has one kernel for two, and waits longer."""
+    from tests.served_pairs import ACT_DOWN, FUSED, after, before, rewritten
+
+    head = after(
+        seam_delays_ns={"verify->draft_extend": 60_000},
+        workload=rewritten(FUSED, ("\n[sequence]", ACT_DOWN)),
+    )
+    found = compare_analyses(_named(before(), "before"), _named(head, "after"))
+    gates = parse_gates(["round>1%", "seam:verify->draft_extend>20us"])
+    return DiffReport(found, judge(gates, found))
+
+
+def _named(analysis: Analysis, name: str) -> Analysis:
+    return replace(analysis, trace=replace(analysis.trace, file=f"{name}.sqlite"))
+
+
+def sample_diff_text() -> str:
+    """Return that diff as a terminal shows it, as a fenced block."""
+    text = render_diff(sample_diff(), DiffFormat.TERMINAL, width=80, color=False)
+    return f"```text\n{text.strip()}\n```"
+
+
+def sample_diff_markdown() -> str:
+    """Return that diff as a pull request shows it."""
+    return render_diff(sample_diff(), DiffFormat.MARKDOWN, width=80, color=False).strip()

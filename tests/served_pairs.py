@@ -27,9 +27,9 @@ SLOWER_GEMMS = ("weight_read_efficiency = 0.865", "weight_read_efficiency = 0.83
 FUSED = ('"fused_add_norm", "dense_gate_up", "act", "dense_down"', '"dense_gate_up", "act_down"')
 ACT_DOWN = """
 [kernel.act_down]
-name = "void sglang::fused_silu_down_gemm_kernel<__nv_bfloat16>(T1 *)"
+name = "void sglang::gated_down_gemm_kernel<__nv_bfloat16>(T1 *)"
 category = "weight_gemm"
-us = 30
+us = 45
 
 [sequence]"""
 """A layer's norm gone, and its activation and last GEMM in one kernel."""

@@ -18,11 +18,24 @@ from traceattr.cli.options import (
 )
 from traceattr.cli.output import check_output, use_color, width, write_output
 from traceattr.cli.roofline_options import (
+    AcceptLengthOption,
+    AlphaOption,
     BatchOption,
     ContextOption,
     DeploymentOption,
+    DpAttentionOption,
+    DraftStepsOption,
+    DraftTokensOption,
+    DraftVocabOption,
+    EpOption,
+    GpuFileOption,
+    GpuOption,
+    KvDtypeOption,
     ModelOption,
     ServerArgsOption,
+    StateDtypeOption,
+    TpOption,
+    WeightsOption,
     with_files,
 )
 from traceattr.errors import OptionError
@@ -69,10 +82,23 @@ def diff(
     rounds: RoundsOption = "",
     rules: RulesOption = None,
     model: ModelOption = None,
+    gpu: GpuOption = None,
+    tp: TpOption = None,
+    ep: EpOption = None,
+    dp_attention: DpAttentionOption = None,
     batch: BatchOption = None,
     context: ContextOption = None,
+    draft_steps: DraftStepsOption = None,
+    draft_tokens: DraftTokensOption = None,
+    accept_length: AcceptLengthOption = None,
+    draft_vocab: DraftVocabOption = None,
+    alpha_us: AlphaOption = None,
+    kv_dtype: KvDtypeOption = None,
+    state_dtype: StateDtypeOption = None,
+    weights: WeightsOption = None,
     deployment: DeploymentOption = None,
     server_args: ServerArgsOption = None,
+    gpu_file: GpuFileOption = None,
     directory: DirectoryOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
@@ -89,15 +115,31 @@ def diff(
     from traceattr.roofline.deployment import deployment_from_flags
 
     base, head = _sides(traces, against, baselines_directory(directory))
-    check_output(output, force=force, inputs=(base, head, rules, deployment, server_args))
+    check_output(output, force=force, inputs=(base, head, rules, deployment, server_args, gpu_file))
     gates = parse_gates(fail_on or ())
     choice = choose(window="", rounds=rounds, graph_kinds=None)
-    flags = deployment_from_flags(model=model, batch=batch, context=context)
+    flags = deployment_from_flags(
+        model=model,
+        gpu=gpu,
+        tp=tp,
+        ep=ep,
+        dp_attention=dp_attention,
+        batch=batch,
+        context=context,
+        draft_steps=draft_steps,
+        draft_tokens=draft_tokens,
+        accept_length=accept_length,
+        draft_vocab=draft_vocab,
+        alpha_us=alpha_us,
+        kv_format=kv_dtype,
+        state_format=state_dtype,
+        weights=weights,
+    )
     said = with_files(flags, deployment, server_args)
     found = compare_analyses(
         load_stored_or_trace(base, rules, choice), load_stored_or_trace(head, rules, choice)
     )
-    comparison = _compared(found.head, said)
+    comparison = _compared(found.head, said, gpu_file)
     judgements = judge(gates, found)
     report = DiffReport(found, judgements, advisory, comparison)
     text = render_diff(report, format_, width=width(output), color=use_color(output))
@@ -123,13 +165,15 @@ def _sides(traces: Sequence[Path], against: str | None, directory: Path) -> tupl
     return found[0], found[1]
 
 
-def _compared(head: "Analysis", said: "Deployment") -> "Comparison | None":
+def _compared(head: "Analysis", said: "Deployment", gpu_file: Path | None) -> "Comparison | None":
     """Return the second trace beside its roofline, None when nothing was said of the model."""
     from traceattr.report.compared import compared
     from traceattr.roofline.deployment import Deployment
     from traceattr.roofline.hardware import load_gpus
 
-    return None if said == Deployment() else compared(head, said, load_gpus(None), ())
+    if said == Deployment() and gpu_file is None:
+        return None
+    return compared(head, said, load_gpus(gpu_file))
 
 
 def _exit(judgements: "Sequence[Judgement]", *, advisory: bool) -> None:

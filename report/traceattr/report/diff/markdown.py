@@ -53,7 +53,7 @@ _FEWEST = (200, 50, 20, 5, 0)
 
 _MOST_KERNELS = 30
 
-_KERNEL_TITLES = ("launches before", "after", "us before", "after", "difference", "kernel")
+_KERNEL_TITLES = ("launches before", "after", "us before", "after", "change", "kernel")
 
 _Below = Callable[[DiffReport, int], Iterator[str]]
 """A folded section, with at most so many lines in its list."""

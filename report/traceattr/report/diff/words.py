@@ -3,8 +3,8 @@
 from traceattr.report.diff.verdicts import Change
 from traceattr.report.figures import NOTHING, UNKNOWN, Unit, duration
 
-_FINE = 0.95
-"""Percent below which two decimals are written."""
+_FINE, _COARSE = 0.95, 99.5
+"""Percent below which two decimals are written, and from which on none are."""
 
 
 def signed(time_ns: int) -> str:
@@ -28,7 +28,8 @@ def percent(change: Change) -> str:
 def ratio_text(ratio: float) -> str:
     """Return a relative difference in percent."""
     value = 100 * ratio
-    text = f"{value:+.{1 if abs(value) >= _FINE else 2}f} %"
+    decimals = 0 if abs(value) >= _COARSE else 1 if abs(value) >= _FINE else 2
+    text = f"{value:+,.{decimals}f} %"
     return "0.00 %" if text[1:] == "0.00 %" else text
 
 
