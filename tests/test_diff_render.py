@@ -10,8 +10,9 @@ from markdown_it import MarkdownIt
 from tests.analyses import NASTY
 from tests.conftest import CheckGolden
 from tests.diffs import LAYER, base, head, with_graphs, with_rounds
-from tests.round_analyses import opaque_rounds, speculative, speculative_eight_gpus
+from tests.round_analyses import COUNT, opaque_rounds, speculative, speculative_eight_gpus
 from traceattr.attribution.analysis import Analysis
+from traceattr.attribution.round_figures import Series
 from traceattr.attribution.sequence_figures import GraphSequence, GraphSequences, NamedKernel
 from traceattr.report.diff.diff import compare_analyses
 from traceattr.report.diff.formats import DiffFormat
@@ -81,6 +82,23 @@ def test_what_is_above_the_fold_fits_a_screen(name: str) -> None:
     above, _, _ = written(DIFFS[name], DiffFormat.MARKDOWN).partition("<details>")
 
     assert len(above.splitlines()) < 60
+
+
+def test_as_much_as_there_can_be_above_the_fold_fits_a_screen() -> None:
+    everything = {f"{part}/{name}": 900_000 for part in ("target", "draft") for name in CATEGORIES}
+    before, after = base(), head(everything)
+    extra = tuple(Series(f"decode->prefill {at}", (9_000,) * COUNT) for at in range(20))
+    series = tuple(replace(one, seams=(*one.seams, *extra)) for one in after.series)
+    trace = replace(after.trace, simulated="another server", driver_version="1.2")
+    rounds = replace(after.rounds, target_graphs=(1, 2, 3))
+    found = compare_analyses(before, replace(after, series=series, trace=trace, rounds=rounds))
+    gates = parse_gates([f"round>{limit}%" for limit in range(20)])
+
+    text = written(DiffReport(found, judge(gates, found)), DiffFormat.MARKDOWN)
+
+    above, _, _ = text.partition("<details>")
+    assert 45 < len(above.splitlines()) < 60
+    assert above.count("more: `--format json`") == 3
 
 
 def hostile(count: int) -> Analysis:

@@ -128,6 +128,27 @@ def with_gpus(made: Analysis, *names: str) -> Analysis:
     return replace(made, gpus=tuple(gpu(number, name) for number, name in enumerate(names)))
 
 
+def with_rows(made: Analysis, rows: int | None, *graphs: int) -> Analysis:
+    return replace(made, rounds=replace(made.rounds, target_rows=rows, target_graphs=graphs))
+
+
+def test_another_batch_size_cannot_be_compared() -> None:
+    found = compare_analyses(with_rows(base(), 4, 17), with_rows(head(), 8, 18))
+
+    assert found.comparability.obstacles == (
+        "other batch sizes: the target's passes go over 4 rows against 8",
+    )
+
+
+def test_where_the_batch_size_is_unknown_other_graphs_are_a_warning() -> None:
+    found = compare_analyses(with_rows(base(), None, 17), with_rows(head(), 8, 18, 19))
+
+    assert found.comparability.obstacles == ()
+    several, unknown = list(caveats(found))
+    assert several.startswith("The rounds of HEAD replay 2 graphs of the target")
+    assert unknown.startswith("The target's graphs have other ids (17 against 18, 19)")
+
+
 def with_layers(made: Analysis, layers: int) -> Analysis:
     return replace(made, layers=tuple(replace(one, layers=layers) for one in made.layers))
 

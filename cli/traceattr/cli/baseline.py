@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from traceattr.cli.load import choose, load_analysis
+from traceattr.cli.load import choose, load_analysis_with_rows
 from traceattr.cli.options import (
     ForceOption,
     GraphKindOption,
@@ -74,7 +74,7 @@ def save_baseline(
 
     path = writable(baselines_directory(directory), name, force=force)
     choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
-    save(path, load_analysis(trace, rules, choice))
+    save(path, load_analysis_with_rows(trace, rules, choice))
     typer.echo(f"Wrote {path}", err=True)
 
 

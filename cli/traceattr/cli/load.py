@@ -111,7 +111,7 @@ def load_stored_or_trace(path: Path, rules: Path | None, choice: "Choice") -> "A
     from traceattr.cli.baseline_store import load_file
 
     if not _holds_json(path):
-        return load_analysis(path, rules, choice)
+        return load_analysis_with_rows(path, rules, choice)
     if choice != STEADY_ROUNDS or rules is not None:
         raise OptionError(
             f"{path}: is a stored analysis, for which rounds and rules are chosen when it is saved"

@@ -60,6 +60,10 @@ def _obstacles(base: Analysis, head: Analysis) -> Iterator[str]:
         yield f"{base.rounds.kind} rounds against {head.rounds.kind} rounds"
     if _gpu_models(base) != _gpu_models(head):
         yield f"other GPUs: {models_text(base)} against {models_text(head)}"
+    if base.rounds.target_rows and head.rounds.target_rows:
+        was, became = base.rounds.target_rows, head.rounds.target_rows
+        if was != became:
+            yield f"other batch sizes: the target's passes go over {was:,} rows against {became:,}"
     if (layers := _layers(base)) and (others := _layers(head)) and layers != others:
         yield f"other models: {_layers_text(layers)} against {_layers_text(others)}"
 
@@ -121,6 +125,26 @@ def _notices(base: Analysis, head: Analysis) -> Iterator[Notice]:
     if drivers[0] != drivers[1]:
         was, became = (driver or "unknown" for driver in drivers)
         yield Notice("driver-differs", f"Other drivers: {was} against {became}.")
+    yield from _batch_notices(base, head)
     if bool(base.trace.simulated) != bool(head.trace.simulated):
         side = "BASE" if base.trace.simulated else "HEAD"
         yield Notice("one-simulated", f"{side} is simulated, the other trace is a recording.")
+
+
+def _batch_notices(base: Analysis, head: Analysis) -> Iterator[Notice]:
+    """Yield what makes it doubtful that both traces serve the same batch."""
+    for side, analysis in (("BASE", base), ("HEAD", head)):
+        if len(graphs := analysis.rounds.target_graphs) > 1:
+            yield Notice(
+                "several-graphs",
+                f"The rounds of {side} replay {len(graphs)} graphs of the target, as for several"
+                " batch sizes: what they have of each may differ.",
+            )
+    ids = base.rounds.target_graphs, head.rounds.target_graphs
+    if None in (base.rounds.target_rows, head.rounds.target_rows) and ids[0] != ids[1]:
+        was, became = (", ".join(map(str, graphs)) or "none" for graphs in ids)
+        yield Notice(
+            "batch-unknown",
+            f"The target's graphs have other ids ({was} against {became}), and no grid shows the"
+            " batch size: if it differs, so does the work.",
+        )

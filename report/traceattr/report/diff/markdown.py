@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from traceattr.report.diff.gates import Judgement, Outcome
 from traceattr.report.diff.kernels import KernelChange, kernel_changes
 from traceattr.report.diff.provenance import provenance_facts, rounds_title
 from traceattr.report.diff.render import DiffReport
@@ -37,14 +38,15 @@ from traceattr.report.escape import (
     markdown_text,
 )
 from traceattr.report.figures import MICROSECONDS, counted
-from traceattr.report.markdown import LONGEST_NOTICE, MOST_CHARACTERS
-from traceattr.report.markdown_blocks import details, markdown_table
+from traceattr.report.markdown import MOST_CHARACTERS
+from traceattr.report.markdown_blocks import LONGEST_ITEM, details, markdown_table
+from traceattr.report.markdown_cut import cut_markdown
 from traceattr.report.names import cut, label_names
 
-MOST_CHANGED = 8
-MOST_SEAMS = 6
-MOST_GATES = 8
-MOST_WARNINGS = 5
+MOST_CHANGED = 5
+MOST_SEAMS = 4
+MOST_GATES = 4
+MOST_WARNINGS = 4
 """Lines of each list above the fold."""
 
 _FIRST_COLUMN = {CHANGED: "part", SEAMS: "seam"}
@@ -54,6 +56,8 @@ _FEWEST = (200, 50, 20, 5, 0)
 _MOST_KERNELS = 30
 
 _KERNEL_TITLES = ("launches before", "after", "us before", "after", "change", "kernel")
+
+_CUT = "The rest is left out, as it is too long for a comment: `traceattr diff --format json`"
 
 _Below = Callable[[DiffReport, int], Iterator[str]]
 """A folded section, with at most so many lines in its list."""
@@ -65,8 +69,8 @@ def render_markdown(report: DiffReport) -> str:
     for most in _FEWEST:
         text = "\n".join((above, *(line for section in _BELOW for line in section(report, most))))
         if len(text) <= MOST_CHARACTERS:
-            break
-    return text
+            return text
+    return cut_markdown(text, MOST_CHARACTERS, _CUT)
 
 
 def _above_the_fold(report: DiffReport) -> Iterator[str]:
@@ -91,8 +95,12 @@ def _arrow(before: str, after: str) -> str:
 def _gates(report: DiffReport) -> Iterator[str]:
     sentence = gates_sentence(report.judgements, is_advisory=report.is_advisory)
     if sentence is not None:
-        texts = [gate_text(one) for one in report.judgements]
+        texts = [gate_text(one) for one in sorted(report.judgements, key=_worst_first)]
         yield from _bullets(sentence, texts, MOST_GATES)
+
+
+def _worst_first(judgement: Judgement) -> bool:
+    return judgement.outcome is Outcome.PASSED
 
 
 def _bullets(title: str, texts: Sequence[str], most: int) -> Iterator[str]:
@@ -100,7 +108,7 @@ def _bullets(title: str, texts: Sequence[str], most: int) -> Iterator[str]:
         return
     yield f"**{markdown_text(title)}**\n"
     for text in texts[:most]:
-        yield f"- {markdown_sentence(cut(text, LONGEST_NOTICE))}"
+        yield f"- {markdown_sentence(cut(text, LONGEST_ITEM))}"
     if len(texts) > most:
         yield f"- {len(texts) - most} more: `--format json`"
     yield ""
