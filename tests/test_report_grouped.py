@@ -209,7 +209,7 @@ def test_with_rounds_shares_are_of_a_round_and_add_up(name: str) -> None:
 def test_prefill_is_no_part_of_the_share_of_a_round() -> None:
     text = render(decode_rounds(), ReportFormat.TERMINAL, width=80, color=False)
 
-    assert "\nweight GEMM             5.445  5.454  60.5 %\n" in text
+    assert "\nweight GEMM             5.445  5.454  60.5 %  " in text
     assert "\nround                   8.992  9.090   100 %\n" in text
     assert "\nwindow" not in text.split("Gaps")[0]
     assert "Prefill owns 7.7 % of the window." in text.replace("\n", " ")

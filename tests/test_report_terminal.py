@@ -35,6 +35,7 @@ from tests.round_analyses import (
     speculative_two_gpus,
 )
 from traceattr.attribution.analysis import Analysis, Notice
+from traceattr.report.drawing import in_ascii
 from traceattr.report.render import ReportFormat, render
 
 ALL = {
@@ -49,6 +50,7 @@ ALL = {
     **ROUNDS,
 }
 CASES = pytest.mark.parametrize("made", [pytest.param(made, id=name) for name, made in ALL.items()])
+FIGURE = r"unknown|[<>]?[\d.,]+(-[\d.]+)?( %)?"
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -63,12 +65,34 @@ def test_the_report_looks_as_reviewed(name: str, check_golden: CheckGolden) -> N
 
 @CASES
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
-def test_every_line_fits_and_is_plain_ascii(made: Analysis, width: int) -> None:
+def test_every_line_fits_and_is_plain_ascii_but_for_bars(made: Analysis, width: int) -> None:
     lines = plain(made, width).splitlines()
 
     assert max(map(len, lines)) <= width
-    assert all(line.isascii() and line.isprintable() for line in lines)
+    assert all(in_ascii(line).isascii() and line.isprintable() for line in lines)
     assert all(line == line.rstrip() for line in lines)
+
+
+@pytest.mark.parametrize(("width", "room"), [(40, 14), (80, 25), (200, 40)])
+def test_bars_are_shares_of_a_round(width: int, room: int) -> None:
+    table = plain(speculative_eight_gpus(), width).partition("\nTime is")[0]
+
+    bars = dict(re.findall(r"(?m)^(\S.*?)  .* (█+[▉-▏]?)$", table))
+
+    assert len(bars["weight GEMM"]) == pytest.approx(0.491 * room, abs=1)
+    assert len(bars["draft"]) == pytest.approx(0.125 * room, abs=1)
+    assert "round" not in bars
+
+
+@CASES
+def test_every_figure_of_the_first_table_is_whole_in_the_narrowest_terminal(made: Analysis) -> None:
+    table = re.search(r"(?s)\ngroup  +(.*?)\nTime is", plain(made, 40))
+
+    title, *rows = table[1].split("\n") if table else ["share"]
+    cells = [row.rstrip("█▉▊▋▌▍▎▏ ").split("  ")[-1].strip() for row in rows if row[0] != "-"]
+
+    assert title.split()[-1] in {"ms/round", "share", "highest", "1"}
+    assert not [cell for cell in cells if not re.fullmatch(FIGURE, cell)]
 
 
 @CASES

@@ -11,10 +11,7 @@ from rich.text import Text
 from traceattr.report.bar_chart import Bar, BarChart, Panel
 from traceattr.report.console import GUTTER, heading
 from traceattr.report.escape import visible
-
-_FULL, _LIGHT = "█", "░"
-_PARTS = " ▏▎▍▌▋▊▉"
-"""Blocks of no to seven eighths of a character."""
+from traceattr.report.text_bar import FULL, LIGHT, text_bar
 
 _NARROW = 60
 """Columns below which there is room for one panel only."""
@@ -51,9 +48,9 @@ def _grid(panels: Sequence[Panel]) -> RenderableType:
 def _legend(chart: BarChart) -> str:
     """Return what the shades are: a time is longer than its bound, a rate is lower."""
     value = f"to what is {chart.value_name}"
-    texts = [f"ms: {_FULL} to the bound, {_LIGHT} {value}"]
+    texts = [f"ms: {FULL} to the bound, {LIGHT} {value}"]
     if len(chart.panels) > 1:
-        texts.append(f"tokens/s: {_FULL} {value}, {_LIGHT} to what the bound allows")
+        texts.append(f"tokens/s: {FULL} {value}, {LIGHT} to what the bound allows")
     return f"{'; '.join(texts)}."
 
 
@@ -70,10 +67,7 @@ class _Shades:
     light: float
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        eighths = round(self.full * options.max_width * len(_PARTS))
-        whole, rest = divmod(eighths, len(_PARTS))
-        text = _FULL * whole + _PARTS[rest].strip()
-        yield Text(text.ljust(round(self.light * options.max_width), _LIGHT), no_wrap=True)
+        yield Text(text_bar(self.full, options.max_width, self.light), no_wrap=True)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement(_SHORTEST, options.max_width)

@@ -130,6 +130,7 @@ def _window_layouts(analysis: Analysis) -> Iterator[Columns]:
     if len(walls) > 1:
         yield time, *_range(analysis)
         yield _range(analysis)
+        yield (_share_column(analysis),)
 
 
 def _round_layouts(analysis: Analysis) -> Iterator[Columns]:
