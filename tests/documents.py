@@ -1,6 +1,7 @@
 """Text that documentation pages generate from the code; cog calls these."""
 
 import os
+import tempfile
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -38,6 +39,7 @@ COMMANDS = (
     ("export",),
     ("sql",),
     ("profile",),
+    ("scrub",),
     ("roofline",),
     ("rules",),
     ("rules", "list"),
@@ -65,6 +67,15 @@ def sql_example(title: str, query: str) -> str:
     """Return a query and what it prints about the sample trace, below its title."""
     answer = command_output("sql", "traces/demo.sqlite", query)
     return f"{title}:\n\n```sql\n{query.strip()}\n```\n\n{answer}\n"
+
+
+def scrub_example() -> str:
+    """Return what scrubbing the sample trace prints, below the command."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = str(Path(folder) / "shareable.sqlite")
+        answer = command_output("scrub", "traces/demo.sqlite", out, "--verify")
+    command = "$ traceattr scrub trace.sqlite shareable.sqlite --verify"
+    return f"```console\n{command}\n```\n\n{answer}"
 
 
 def cli_reference() -> str:

@@ -51,3 +51,9 @@ class QueryError(TraceattrError):
 
 class NsysError(TraceattrError):
     """The local nsys is missing, refuses or fails."""
+
+
+class ScrubError(TraceattrError):
+    """A copy to be shared is not what it must be."""
+
+    exit_code = 1

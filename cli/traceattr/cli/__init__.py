@@ -18,6 +18,7 @@ from traceattr.cli.profile import profile
 from traceattr.cli.report import report
 from traceattr.cli.roofline import roofline
 from traceattr.cli.rules import app as rules
+from traceattr.cli.scrub import scrub
 from traceattr.cli.sql import sql
 from traceattr.cli.usage import usage_error
 from traceattr.errors import TraceattrError
@@ -98,5 +99,6 @@ app.command()(export)
 app.command()(sql)
 # What follows the command to record is for that command.
 app.command(context_settings={"allow_interspersed_args": False})(profile)
+app.command()(scrub)
 app.command()(roofline)
 app.add_typer(rules, name="rules")

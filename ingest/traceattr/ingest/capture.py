@@ -6,7 +6,6 @@ from dataclasses import astuple, dataclass
 import duckdb
 
 from traceattr.ingest.export import Export
-from traceattr.ingest.scan import ColumnType
 from traceattr.ingest.small_tables import read_rows
 
 NEWEST_KNOWN_SCHEMA = (3, 28)
@@ -14,8 +13,6 @@ NEWEST_KNOWN_SCHEMA = (3, 28)
 
 OLDEST_KNOWN_SCHEMA = (2, 7)
 """Of nsys 2021.5; older exports write 0 where later ones write NULL."""
-
-_TEXT_PAIR = {"name": ColumnType.TEXT, "value": ColumnType.TEXT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +89,12 @@ def _readable(name: str) -> str:
 
 
 def _pairs(export: Export, table: str) -> dict[str, str]:
-    rows = read_rows(export, table, _TEXT_PAIR)
+    rows = read_rows(export, table)
     return {row["name"]: row["value"] for row in rows if row["name"] and row["value"]}
 
 
 def _first(export: Export, table: str, column: str) -> int | None:
-    rows = read_rows(export, table, {column: ColumnType.INTEGER})
+    rows = read_rows(export, table)
     return next((row[column] for row in rows if row[column] is not None), None)
 
 

@@ -4,7 +4,6 @@ import duckdb
 
 from traceattr.errors import ExportError
 from traceattr.ingest.export import Export
-from traceattr.ingest.scan import ColumnType
 from traceattr.ingest.small_tables import read_rows
 
 RECORD_COMMAND = (
@@ -13,17 +12,10 @@ RECORD_COMMAND = (
 )
 """From SGLang's own profiling guide; node-level graphs are what attribution needs."""
 
-_COLUMNS = {
-    "timestamp": ColumnType.INTEGER,
-    "severity": ColumnType.INTEGER,
-    "text": ColumnType.TEXT,
-    "globalPid": ColumnType.INTEGER,
-}
-
 
 def load_diagnostics(connection: duckdb.DuckDBPyConnection, export: Export) -> None:
     """Fill the table ``diagnostic``."""
-    rows = read_rows(export, "DIAGNOSTIC_EVENT", _COLUMNS)
+    rows = read_rows(export, "DIAGNOSTIC_EVENT")
     for row in rows:
         # Messages about no process carry a made-up one with the highest bit set.
         global_pid = row["globalPid"] if (row["globalPid"] or 0) > 0 else None

@@ -1,16 +1,12 @@
 """What an export says about its processes and GPUs."""
 
 from collections import defaultdict
-from typing import Any
 
 from traceattr.ingest.export import Export
 from traceattr.ingest.identity import Evidence
 from traceattr.ingest.physical import CudaDevice, PhysicalGpu
-from traceattr.ingest.scan import ColumnType
 from traceattr.ingest.small_tables import read_rows
-
-_CONTEXTS = ("TARGET_INFO_CUDA_CONTEXT_INFO", "TARGET_INFO_CUDA_NULL_STREAM")
-"""The same facts; the first name is used since 2024."""
+from traceattr.ingest.sources import CONTEXTS
 
 
 def read_evidence(export: Export, launching: frozenset[int]) -> Evidence:
@@ -24,29 +20,21 @@ def read_evidence(export: Export, launching: frozenset[int]) -> Evidence:
     )
 
 
-def _rows(
-    export: Export, table: str, integers: tuple[str, ...], texts: tuple[str, ...] = ()
-) -> list[dict[str, Any]]:
-    columns = dict.fromkeys(integers, ColumnType.INTEGER) | dict.fromkeys(texts, ColumnType.TEXT)
-    return read_rows(export, table, columns)
-
-
 def _process_names(export: Export) -> dict[int, str]:
-    rows = _rows(export, "PROCESSES", ("globalPid",), ("name",))
+    rows = read_rows(export, "PROCESSES")
     return {row["globalPid"]: row["name"] for row in rows if row["globalPid"] and row["name"]}
 
 
 def _context_pids(export: Export) -> dict[tuple[int, int], frozenset[int]]:
     pids: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
-    for table in _CONTEXTS:
-        for row in _rows(export, table, ("processId", "deviceId", "contextId")):
+    for table in CONTEXTS:
+        for row in read_rows(export, table):
             if row["processId"] is not None:
                 pids[row["deviceId"], row["contextId"]].add(row["processId"])
     return {key: frozenset(values) for key, values in pids.items()}
 
 
 def _cuda_devices(export: Export) -> tuple[CudaDevice, ...]:
-    integers = ("pid", "cudaId", "gpuId", "numMultiprocessors")
     return tuple(
         CudaDevice(
             pid=row["pid"],
@@ -55,12 +43,11 @@ def _cuda_devices(export: Export) -> tuple[CudaDevice, ...]:
             uuid=row["uuid"],
             sm_count=row["numMultiprocessors"] or None,
         )
-        for row in _rows(export, "TARGET_INFO_CUDA_DEVICE", integers, ("uuid",))
+        for row in read_rows(export, "TARGET_INFO_CUDA_DEVICE")
     )
 
 
 def _physical(export: Export) -> tuple[PhysicalGpu, ...]:
-    integers = ("id", "smCount", "memoryBandwidth", "cuDevice")
     return tuple(
         PhysicalGpu(
             number=row["id"],
@@ -71,6 +58,6 @@ def _physical(export: Export) -> tuple[PhysicalGpu, ...]:
             memory_bandwidth_bytes_per_s=row["memoryBandwidth"] or None,
             cuda_ordinal=row["cuDevice"],
         )
-        for row in _rows(export, "TARGET_INFO_GPU", integers, ("name", "uuid", "busLocation"))
+        for row in read_rows(export, "TARGET_INFO_GPU")
         if row["id"] is not None
     )

@@ -29,8 +29,15 @@ class Source:
         return pa.schema([(name, kind.arrow) for name, kind in self.columns.items()])
 
 
+Columns = Mapping[str, ColumnType]
+
+
 def _integers(*names: str) -> dict[str, ColumnType]:
     return dict.fromkeys(names, ColumnType.INTEGER)
+
+
+def _texts(*names: str) -> dict[str, ColumnType]:
+    return dict.fromkeys(names, ColumnType.TEXT)
 
 
 _OPERATION = ("start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid")
@@ -84,3 +91,28 @@ NVTX = Source(
 OS = Source("OSRT_API", _integers("start", "end", "globalTid", "nameId"), "_os")
 
 STRINGS = Source("StringIds", _integers("id") | {"value": ColumnType.TEXT}, "_string")
+
+LARGE_TABLES: dict[str, Columns] = {}
+"""Tables of events and strings, with all columns of theirs that are ever read."""
+for _source in (*GPU_WORK, GRIDS, API, NVTX, OS, STRINGS):
+    LARGE_TABLES[_source.table] = {**LARGE_TABLES.get(_source.table, {}), **_source.columns}
+
+CONTEXTS = ("TARGET_INFO_CUDA_CONTEXT_INFO", "TARGET_INFO_CUDA_NULL_STREAM")
+"""The same facts; the first name is used since 2024."""
+
+SMALL_TABLES: Mapping[str, Columns] = {
+    "EXPORT_META_DATA": _texts("name", "value"),
+    "META_DATA_EXPORT": _texts("name", "value"),
+    "META_DATA_CAPTURE": _texts("name", "value"),
+    "TARGET_INFO_SYSTEM_ENV": _texts("name", "value"),
+    "TARGET_INFO_SESSION_START_TIME": _integers("utcEpochNs"),
+    "ANALYSIS_DETAILS": _integers("duration"),
+    "DIAGNOSTIC_EVENT": _integers("timestamp", "severity", "globalPid") | _texts("text"),
+    "PROCESSES": _integers("globalPid") | _texts("name"),
+    **dict.fromkeys(CONTEXTS, _integers("processId", "deviceId", "contextId")),
+    "TARGET_INFO_CUDA_DEVICE": _integers("pid", "cudaId", "gpuId", "numMultiprocessors")
+    | _texts("uuid"),
+    "TARGET_INFO_GPU": _integers("id", "smCount", "memoryBandwidth", "cuDevice")
+    | _texts("name", "uuid", "busLocation"),
+}
+"""Tables of a few rows, and their columns to read.  Those of metadata hold secrets too."""
