@@ -25,6 +25,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep the tests out of the user's cache, also those that start a process."""
+    os.environ["TRACEATTR_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache"))
+
+
 @pytest.fixture
 def check_golden(request: pytest.FixtureRequest) -> CheckGolden:
     """Compare text with a file of tests/golden, or rewrite that file."""

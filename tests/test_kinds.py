@@ -8,7 +8,7 @@ import pytest
 from tests.decoding import ATTENTION, GEMM, opened
 from traceattr.attribution.analyze import analyze
 from traceattr.attribution.choice import Choice
-from traceattr.attribution.kinds import PieceKind
+from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.survey import survey
 from traceattr.errors import OptionError
 from traceattr.ingest.trace import open_trace

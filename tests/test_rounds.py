@@ -16,8 +16,8 @@ from traceattr.attribution.account import Account, open_account
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.analyze import analyze
 from traceattr.attribution.choice import Choice
-from traceattr.attribution.kinds import parse_graph_kinds
 from traceattr.attribution.labels import classify_kernels
+from traceattr.attribution.piece_kinds import parse_graph_kinds
 from traceattr.attribution.round_figures import Spread
 from traceattr.attribution.stored import dump_analysis, load_analysis
 from traceattr.errors import OptionError

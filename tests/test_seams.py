@@ -17,8 +17,8 @@ from traceattr.attribution.gap_analysis import GapChoice
 from traceattr.attribution.gap_figures import GpuGaps
 from traceattr.attribution.gap_report import GapReport, report_gaps
 from traceattr.attribution.idle import split_idle
-from traceattr.attribution.kinds import PieceKind
 from traceattr.attribution.labels import LABELS, Label
+from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.rounds import NO_ROUND, RoundKind
 from traceattr.attribution.seams import Gaps, classify_gaps
 from traceattr.ingest.host import load_host_ranges, load_os_calls

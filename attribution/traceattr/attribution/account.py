@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import duckdb
 
 from traceattr.attribution.analysis import Window
-from traceattr.attribution.kinds import Kinds, PieceKind, find_kinds
+from traceattr.attribution.kinds import Kinds, find_kinds
 from traceattr.attribution.labels import PRECEDENCE, KernelNames
 from traceattr.attribution.partition import Operations, Partition, Segments, partition, segments
+from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.pieces import Pieces, find_pieces
 from traceattr.attribution.rounds import Rounds, find_rounds
 from traceattr.attribution.timeline import Timeline, read_timeline

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from traceattr.attribution.kinds import PieceKind, parse_graph_kinds
+from traceattr.attribution.piece_kinds import PieceKind, parse_graph_kinds
 from traceattr.attribution.window import (
     RoundsOption,
     WindowOption,

@@ -13,9 +13,9 @@ from traceattr.attribution.gap_analysis import ToldGaps, gap_list, told_gaps
 from traceattr.attribution.gap_figures import Gap
 from traceattr.attribution.gpu_time import OwnedTime
 from traceattr.attribution.intervals import Times
-from traceattr.attribution.kinds import PieceKind
 from traceattr.attribution.labels import KernelNames
 from traceattr.attribution.per_round import RoundSample
+from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.survey import Survey
 from traceattr.attribution.timeline import Ids
 from traceattr.ingest.database import read_sql

@@ -5,13 +5,13 @@ layers a replay runs in how many passes, what runs eagerly before and after it, 
 follow each other.  Graphs whose nodes are hidden are judged by durations and order instead.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import numpy as np
 
 from traceattr.attribution.labels import KernelNames
+from traceattr.attribution.piece_kinds import TARGETS, PieceKind
 from traceattr.attribution.pieces import Pieces
 from traceattr.attribution.roles import Flags
 from traceattr.attribution.signs import (
@@ -24,45 +24,8 @@ from traceattr.attribution.signs import (
     surroundings,
 )
 from traceattr.attribution.timeline import Ids, Timeline
-from traceattr.errors import OptionError
-
-
-class PieceKind(StrEnum):
-    """What a graph replay or an eager pass is for."""
-
-    VERIFY = "verify"
-    DECODE = "decode"
-    DRAFT = "draft"
-    DRAFT_EXTEND = "draft_extend"
-    PREFILL = "prefill"
-    PREFILL_PIECE = "prefill_piece"
-    OTHER = "other"
-
 
 CONFIDENCES = ("low", "medium", "high")
-
-GRAPH_KINDS = tuple(kind for kind in PieceKind if kind is not PieceKind.PREFILL)
-"""What a graph can be for."""
-
-TARGETS = (PieceKind.VERIFY, PieceKind.DECODE)
-
-
-def parse_graph_kinds(texts: Iterable[str]) -> dict[int, PieceKind]:
-    """Return the kind given for each graph id in texts such as ``17=draft``.
-
-    Raises:
-        OptionError: A text is not of that form, or names no kind.
-    """
-    kinds: dict[int, PieceKind] = {}
-    for text in texts:
-        graph_id, _, kind = text.partition("=")
-        if not graph_id.isdecimal() or kind not in GRAPH_KINDS:
-            raise OptionError(
-                f"--graph-kind {text!r}: not ID=KIND (expected a graph id and one of"
-                f" {', '.join(GRAPH_KINDS)})"
-            )
-        kinds[int(graph_id)] = PieceKind(kind)
-    return kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from traceattr.attribution import roles
 from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import Window
 from traceattr.attribution.intervals import Times
-from traceattr.attribution.kinds import TARGETS
 from traceattr.attribution.labels import LABELS, KernelNames
 from traceattr.attribution.layer_figures import LayerKind, Layers, OutlierLayer, Period
+from traceattr.attribution.piece_kinds import TARGETS
 from traceattr.attribution.pieces import named
 from traceattr.attribution.roles import Flags
 from traceattr.attribution.round_figures import Spread

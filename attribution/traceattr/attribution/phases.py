@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from traceattr.attribution import roles
 from traceattr.attribution.account import Account
-from traceattr.attribution.kinds import PieceKind
+from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.pieces import named
 from traceattr.attribution.roles import Flags
 from traceattr.attribution.round_figures import Phase

@@ -14,8 +14,8 @@ from traceattr.attribution.analysis import (
     TraceFacts,
 )
 from traceattr.attribution.gpu_time import OwnedTime, group_rounds
-from traceattr.attribution.kinds import TARGETS
 from traceattr.attribution.per_round import RoundSample, largest_excess
+from traceattr.attribution.piece_kinds import TARGETS
 from traceattr.attribution.rounds import RoundKind
 from traceattr.attribution.steady import Steady, main_kind
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from traceattr.attribution import roles
 from traceattr.attribution.intervals import Times
-from traceattr.attribution.kinds import TARGETS, PieceKind
 from traceattr.attribution.labels import KernelNames
+from traceattr.attribution.piece_kinds import TARGETS, PieceKind
 from traceattr.attribution.pieces import Pieces, named
 from traceattr.attribution.roles import Flags
 from traceattr.attribution.timeline import Ids, Places, Timeline

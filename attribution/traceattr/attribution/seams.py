@@ -11,9 +11,9 @@ from traceattr.attribution.account import Account
 from traceattr.attribution.groups import NO_WORK
 from traceattr.attribution.idle import IdleParts
 from traceattr.attribution.intervals import Cover, Times
-from traceattr.attribution.kinds import PieceKind
 from traceattr.attribution.labels import LABELS
 from traceattr.attribution.per_round import RoundSample
+from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.rounds import NO_ROUND, RoundKind
 from traceattr.attribution.timeline import Ids, Timeline
 from traceattr.rules.categories import CATEGORIES

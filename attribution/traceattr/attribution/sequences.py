@@ -7,8 +7,8 @@ import numpy as np
 
 from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import Window
-from traceattr.attribution.kinds import GRAPH_KINDS, PieceKind
 from traceattr.attribution.labels import LABELS, KernelNames
+from traceattr.attribution.piece_kinds import GRAPH_KINDS, PieceKind
 from traceattr.attribution.sequence_figures import GraphSequence, GraphSequences, NamedKernel
 from traceattr.attribution.timeline import Ids
 

@@ -13,7 +13,7 @@ import numpy as np
 from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import Window
 from traceattr.attribution.intervals import Times
-from traceattr.attribution.kinds import PieceKind
+from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.rounds import RoundKind
 from traceattr.attribution.window import RoundsOption
 from traceattr.errors import OptionError

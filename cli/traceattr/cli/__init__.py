@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from traceattr.cli.baseline import app as baseline
+from traceattr.cli.cache import app as cache
 from traceattr.cli.comment import comment
 from traceattr.cli.diff import diff
 from traceattr.cli.export import export
@@ -101,4 +102,5 @@ app.command()(sql)
 app.command(context_settings={"allow_interspersed_args": False})(profile)
 app.command()(scrub)
 app.command()(roofline)
+app.add_typer(cache, name="cache")
 app.add_typer(rules, name="rules")

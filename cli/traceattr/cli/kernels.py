@@ -8,6 +8,7 @@ import typer
 from traceattr.cli.load import choose, load_analysis
 from traceattr.cli.options import (
     ForceOption,
+    NoCacheOption,
     OutputOption,
     RoundsOption,
     RulesOption,
@@ -33,6 +34,7 @@ def kernels(
     rules: RulesOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """List the kernels with their category, the rule that decided it, count and time.
 
@@ -42,7 +44,7 @@ def kernels(
 
     check_output(output, force=force, inputs=(trace, rules))
     choice = choose(window=window, rounds=rounds, graph_kinds=None)
-    analysis = load_analysis(trace, rules, choice)
+    analysis = load_analysis(trace, rules, choice, no_cache=no_cache)
     if unclassified:
         kept = tuple(k for k in analysis.kernels if k.category == UNCLASSIFIED)
         analysis = replace(analysis, kernels=kept)

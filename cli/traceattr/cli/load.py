@@ -1,11 +1,14 @@
 """From the arguments of a command to an analysis; imports wait so that ``--help`` does not."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
+from traceattr.cli.output import printable
 from traceattr.cli.progress import progress
 from traceattr.errors import OptionError
 
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
     import duckdb
 
     from traceattr.attribution.analysis import Analysis, Window
+    from traceattr.attribution.cache import Cache
     from traceattr.attribution.choice import Choice
     from traceattr.attribution.closeup import Closeups
     from traceattr.attribution.gap_analysis import GapChoice
@@ -59,29 +63,73 @@ def _check_one_kind_each(graph_kinds: Sequence[str]) -> None:
             )
 
 
-def load_analysis(trace: Path, rules: Path | None, choice: "Choice") -> "Analysis":
-    """Read a trace and analyse it.
+def load_analysis(
+    trace: Path, rules: Path | None, choice: "Choice", *, no_cache: bool = False
+) -> "Analysis":
+    """Return the analysis of a trace: the one that was kept, or a new one, which is kept then.
+
+    Args:
+        trace: The export.
+        rules: Rules that go before the shipped ones.
+        choice: What to look at.
+        no_cache: Whether to read the trace in any case, and keep nothing.
 
     Raises:
         TraceattrError: The trace, the rules or the choice cannot be used.
     """
+    return _kept_or_new(_analyse, trace, rules, choice, no_cache)
+
+
+def load_analysis_with_rows(
+    trace: Path, rules: Path | None, choice: "Choice", *, no_cache: bool = False
+) -> "Analysis":
+    """Do the same, and see over how many rows the target's passes go."""
+    return _kept_or_new(_analyse_with_rows, trace, rules, choice, no_cache)
+
+
+_Analyse = Callable[["Trace", "RuleSet", "Choice"], "Analysis"]
+
+
+def _kept_or_new(
+    analyse: _Analyse, trace: Path, rules: Path | None, choice: "Choice", no_cache: bool
+) -> "Analysis":
+    from traceattr.attribution.cache import cache_key, open_cache
+    from traceattr.rules.rule_set import load_rules
+
+    def key() -> str | None:
+        return cache_key(trace, rule_set, choice, analyse.__name__)
+
+    cache, rule_set = open_cache(), load_rules(rules)
+    before = None if no_cache else key()
+    found = None if before is None else cache.find(before)
+    if found is not None:
+        return found
+    with _opened_trace(trace) as loaded:
+        analysis = analyse(loaded, rule_set, choice)
+    if before is not None and key() == before:
+        _keep(cache, before, analysis)
+    return analysis
+
+
+def _analyse(trace: "Trace", rules: "RuleSet", choice: "Choice") -> "Analysis":
     from traceattr.attribution.analyze import analyze
 
-    with _opened(trace, rules) as (loaded, rule_set):
-        return analyze(loaded, rule_set, choice)
+    return analyze(trace, rules, choice)
 
 
-def load_analysis_with_rows(trace: Path, rules: Path | None, choice: "Choice") -> "Analysis":
-    """Do the same, and see over how many rows the target's passes go.
-
-    Raises:
-        TraceattrError: The trace, the rules or the choice cannot be used.
-    """
-    from traceattr.attribution.analyze import analyze
+def _analyse_with_rows(trace: "Trace", rules: "RuleSet", choice: "Choice") -> "Analysis":
     from traceattr.attribution.target_rows import with_target_rows
 
-    with _opened(trace, rules) as (loaded, rule_set):
-        return with_target_rows(analyze(loaded, rule_set, choice), loaded, rule_set)
+    return with_target_rows(_analyse(trace, rules, choice), trace, rules)
+
+
+def _keep(cache: "Cache", key: str, analysis: "Analysis") -> None:
+    """Store an analysis; what prevents it is no reason not to show it."""
+    try:
+        cache.keep(key, analysis)
+    except OSError as error:
+        reason = f"{cache.folder}: cannot be written ({error.strerror})"
+        typer.echo(f"note: not kept for the next time: {printable(reason)}", err=True)
 
 
 def load_closeups(trace: Path, rules: Path | None, choice: "Choice") -> "tuple[Analysis, Closeups]":
@@ -175,10 +223,17 @@ def tabulated(
 
 @contextmanager
 def _opened(trace: Path, rules: Path | None) -> "Iterator[tuple[Trace, RuleSet]]":
-    from traceattr.ingest.trace import open_trace
     from traceattr.rules.rule_set import load_rules
 
     rule_set = load_rules(rules)
+    with _opened_trace(trace) as loaded:
+        yield loaded, rule_set
+
+
+@contextmanager
+def _opened_trace(trace: Path) -> "Iterator[Trace]":
+    from traceattr.ingest.trace import open_trace
+
     with progress(trace.name) as step, open_trace(trace, progress=step) as loaded:
         step("analysing")
-        yield loaded, rule_set
+        yield loaded

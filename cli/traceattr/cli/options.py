@@ -132,3 +132,11 @@ PlotOption = Annotated[
 ]
 
 ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite the output file.")]
+
+NoCacheOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache",
+        help="Read the trace even if its analysis was kept, and keep none (see traceattr cache).",
+    ),
+]

@@ -14,6 +14,7 @@ from traceattr.cli.load import (
 from traceattr.cli.options import (
     ForceOption,
     GraphKindOption,
+    NoCacheOption,
     OutputOption,
     PlotOption,
     RoundsOption,
@@ -103,6 +104,7 @@ def report(
     plot: PlotOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Print where each GPU's time went; with --model, beside what the hardware allows.
 
@@ -147,7 +149,7 @@ def report(
         analysis, closeups = load_closeups(trace, rules, choice)
     else:
         load = load_analysis_with_rows if is_compared else load_analysis
-        analysis, closeups = load(trace, rules, choice), None
+        analysis, closeups = load(trace, rules, choice, no_cache=no_cache), None
     comparison = _compared(analysis, said, gpu_file, changes) if is_compared else None
     if plot is not None and comparison is not None:
         from traceattr.report.plot_file import comparison_plot
