@@ -41,16 +41,42 @@ def render_html(
     analysis: Analysis, closeups: Closeups, comparison: "Comparison | None" = None
 ) -> str:
     """Return the page; everything in it that comes from a trace is text and never code."""
-    styles, scripts = (tuple(map(_asset, names)) for names in (_STYLES, _SCRIPTS))
+    return render_page(
+        "page.html",
+        page_of(analysis, closeups, comparison),
+        styles=_STYLES,
+        scripts=_SCRIPTS,
+        licence="uplot/LICENSE",
+    )
+
+
+def render_page(
+    template: str,
+    page: object,
+    *,
+    styles: Iterable[str],
+    scripts: Iterable[str],
+    licence: str | None = None,
+) -> str:
+    """Return a page from what is in it.
+
+    Args:
+        template: Name of the template.
+        page: What it shows.
+        styles: Style sheets, in order.
+        scripts: Scripts, in order; a browser runs no others.
+        licence: That of others' code among them.
+    """
+    style_texts, script_texts = (tuple(map(_asset, names)) for names in (styles, scripts))
     return (
         _environment()
-        .get_template("page.html")
+        .get_template(template)
         .render(
-            page=page_of(analysis, closeups, comparison),
-            policy=_policy(styles, scripts),
-            styles=tuple(map(Markup, styles)),
-            scripts=tuple(map(Markup, scripts)),
-            licence=Markup(_asset("uplot/LICENSE")),
+            page=page,
+            policy=_policy(style_texts, script_texts),
+            styles=tuple(map(Markup, style_texts)),
+            scripts=tuple(map(Markup, script_texts)),
+            licence=Markup(_asset(licence)) if licence else "",
         )
     )
 

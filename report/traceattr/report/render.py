@@ -3,9 +3,8 @@
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from traceattr.attribution.analysis import Analysis
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # formats are needed for --help, the rest is not
+    from traceattr.attribution.analysis import Analysis
     from traceattr.report.comparison import Comparison
 
 NARROWEST = 40
@@ -32,7 +31,7 @@ class DocumentFormat(StrEnum):
 
 
 def render(
-    analysis: Analysis,
+    analysis: "Analysis",
     format: ReportFormat,  # noqa: A002
     *,
     width: int,

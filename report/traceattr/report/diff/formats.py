@@ -9,4 +9,5 @@ class DiffFormat(StrEnum):
     TERMINAL = "terminal"
     MARKDOWN = "markdown"
     JSON = "json"
+    HTML = "html"
     BENCHMARK = "github-action-benchmark"

@@ -49,6 +49,10 @@ def render_diff(
             from traceattr.report.diff.document import render_json
 
             return render_json(report)
+        case DiffFormat.HTML:
+            from traceattr.report.diff.html import render_html
+
+            return render_html(report)
         case DiffFormat.BENCHMARK:
             from traceattr.report.diff.benchmark import render_benchmark
 

@@ -74,11 +74,20 @@ def _parts_text(diff: Diff, whole: Change) -> str:
     changed = changed_parts(diff)
     if not changed:
         return "" if whole.verdict is Verdict.CANNOT_TELL else f"; {_nothing_text(diff)}"
-    named = [f"{_name(one.part)} {difference_text(one)}" for one in changed[:MOST_NAMED]]
+    named = [f"{_name(one.part)} {difference_text(one)}" for one in _named(changed)]
     more = len(changed) - len(named)
     rest = f" and {counted(more, 'more part')}" if more else ""
     joined = "; changed: " if whole.is_changed else ", but parts of it changed: "
     return f"{joined}{', '.join(named)}{rest}"
+
+
+def _named(changed: Sequence[Change]) -> list[Change]:
+    """Return the largest changes, one that is slower among them if there is any."""
+    named = list(changed[:MOST_NAMED])
+    slower = [one for one in changed if one.verdict is Verdict.SLOWER]
+    if slower and slower[0] not in named:
+        named[-1] = slower[0]
+    return named
 
 
 def _name(part: Part) -> str:

@@ -1,0 +1,294 @@
+"""What the page of a diff holds, as texts and as percents of its drawings."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from traceattr.attribution.analysis import Analysis
+from traceattr.report.diff.diff import Diff
+from traceattr.report.diff.kernels import KernelChange, kernel_changes
+from traceattr.report.diff.provenance import provenance_facts, rounds_title
+from traceattr.report.diff.render import DiffReport
+from traceattr.report.diff.sentences import (
+    METHOD,
+    caveats,
+    gate_text,
+    gates_sentence,
+    simulated_sentences,
+    verdict_sentence,
+)
+from traceattr.report.diff.tables import (
+    BOUND_TITLES,
+    CHANGE_TITLES,
+    CHANGED,
+    LAUNCH_TITLES,
+    SEAMS,
+    DiffRow,
+    category_rows,
+    changed_rows,
+    edit_rows,
+    edit_title,
+    graph_summary,
+    group_rows,
+    launch_rows,
+    seam_rows,
+    unit_of,
+)
+from traceattr.report.diff.words import signed, signed_number
+from traceattr.report.escape import visible
+from traceattr.report.figures import MICROSECONDS, counted, duration, unit_for
+from traceattr.report.html_closeup import LONGEST_NAME
+from traceattr.report.html_table import HtmlTable, html_table
+from traceattr.report.names import cut, label_names
+
+MOST_KERNELS = 500
+MOST_EDITS = 200
+"""Lines of each list."""
+
+_BINS = 48
+_CENTRE = 50.0
+"""Where a chart of changes has its zero, in percent of its width."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeBar:
+    """A line of a table with its change as a bar; places are percents of the drawing.
+
+    Attributes:
+        name: What it is about.
+        cells: The other columns.
+        css: Class of what became of it.
+        left: Where the bar begins, None without a change that is known.
+        width: How long it is.
+        noise_left: Where the noise begins, None when it is unknown.
+        noise_width: How far it reaches.
+    """
+
+    name: str
+    cells: tuple[str, ...]
+    css: str
+    left: float | None
+    width: float
+    noise_left: float | None
+    noise_width: float
+
+
+@dataclass(frozen=True, slots=True)
+class BarTable:
+    """A table of changes.
+
+    Attributes:
+        caption: What it shows.
+        titles: Titles of its columns, that of the names first.
+        rows: Its lines.
+    """
+
+    caption: str
+    titles: tuple[str, ...]
+    rows: tuple[ChangeBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bars:
+    """How the rounds of one trace are distributed; places are percents of the drawing."""
+
+    name: str
+    bins: tuple[tuple[float, float], ...]
+    mean: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """How the rounds of both traces are distributed, on one axis."""
+
+    sides: tuple[Bars, Bars]
+    ends: tuple[str, str]
+    bin_width: float
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSection:
+    """What became of the graphs of one kind."""
+
+    kind: str
+    summary: str
+    edits: HtmlTable | None
+    more: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelLine:
+    """One kernel of the graphs of a round.
+
+    Attributes:
+        label: What tells it apart, in few characters.
+        whole: Its whole name, None where that says no more.
+        cells: Figures, as texts.
+        values: The same as numbers, to sort by.
+    """
+
+    label: str
+    whole: str | None
+    cells: tuple[str, ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DiffPage:
+    """The page."""
+
+    version: str
+    title: str
+    headline: str
+    simulated: tuple[str, ...]
+    gates_sentence: str | None
+    gates: tuple[str, ...]
+    warnings: tuple[str, ...]
+    groups: BarTable
+    changed: BarTable | None
+    seams: BarTable | None
+    categories: HtmlTable | None
+    launches: HtmlTable | None
+    rounds: Distribution | None
+    graphs: tuple[GraphSection, ...]
+    kernels: tuple[KernelLine, ...]
+    kernels_more: str | None
+    method: str
+    provenance: tuple[tuple[str, str], ...]
+
+
+def diff_page(report: DiffReport) -> DiffPage:
+    """Return what the page of a diff shows."""
+    diff = report.diff
+    unit = unit_of(diff)
+    titles = CHANGE_TITLES if report.comparison is None else (*CHANGE_TITLES, *BOUND_TITLES)
+    groups = group_rows(diff, report.comparison)
+    kernels = kernel_changes(diff)
+    return DiffPage(
+        version=diff.head.version,
+        title=f"{diff.base.trace.file} and {diff.head.trace.file}",
+        headline=verdict_sentence(diff),
+        simulated=tuple(simulated_sentences(diff)),
+        gates_sentence=gates_sentence(report.judgements, is_advisory=report.is_advisory),
+        gates=tuple(map(gate_text, report.judgements)),
+        warnings=tuple(caveats(diff)),
+        groups=_bars(f"{rounds_title(diff)}, in {unit.name}", ("group", *titles), groups),
+        changed=_table(f"{CHANGED}, in {unit.name} per round", "part", changed_rows(diff)),
+        seams=_table(f"{SEAMS}, in {MICROSECONDS.name} per round", "seam", seam_rows(diff)),
+        categories=html_table(
+            f"Categories by phase, in {unit.name} per round",
+            ("category", *CHANGE_TITLES),
+            [(row.name, *row.cells) for row in category_rows(diff)],
+        ),
+        launches=html_table("Launches", LAUNCH_TITLES, launch_rows(diff)),
+        rounds=_distribution(diff),
+        graphs=tuple(_graphs(diff)),
+        kernels=tuple(_kernel_lines(kernels[:MOST_KERNELS])),
+        kernels_more=_more(len(kernels) - MOST_KERNELS, "kernel"),
+        method=METHOD,
+        provenance=provenance_facts(diff),
+    )
+
+
+def _more(number: int, noun: str) -> str | None:
+    return f"{counted(number, f'more {noun}')}: `--format json`" if number > 0 else None
+
+
+def _table(caption: str, name: str, rows: Sequence[DiffRow]) -> BarTable | None:
+    return _bars(caption, (name, *CHANGE_TITLES), rows) if rows else None
+
+
+def _bars(caption: str, titles: tuple[str, ...], rows: Sequence[DiffRow]) -> BarTable:
+    """Return a table whose longest bar, or widest noise, fills half of a drawing."""
+    sizes = [abs(row.change.difference_ns or 0) for row in rows]
+    sizes += [row.change.noise_ns or 0 for row in rows]
+    scale = _CENTRE / max(*sizes, 1)
+    return BarTable(caption, titles, tuple(_bar(row, scale) for row in rows))
+
+
+def _bar(row: DiffRow, scale: float) -> ChangeBar:
+    change, noise_ns = row.change, row.change.noise_ns
+    length = (change.difference_ns or 0) * scale
+    return ChangeBar(
+        name=row.name,
+        cells=row.cells,
+        css=f"d-{change.verdict.replace(' ', '-')}",
+        left=None if change.difference_ns is None else round(_CENTRE + min(length, 0), 3),
+        width=round(abs(length), 3),
+        noise_left=None if noise_ns is None else round(_CENTRE - noise_ns * scale, 3),
+        noise_width=0.0 if noise_ns is None else round(2 * noise_ns * scale, 3),
+    )
+
+
+def _distribution(diff: Diff) -> Distribution | None:
+    """Return how long the rounds of the first GPU are, before and after."""
+    if not diff.base.series or not diff.head.series:
+        return None
+    both = [np.array(side.series[0].wall_ns, np.int64) for side in (diff.base, diff.head)]
+    first, last = min(int(one.min()) for one in both), max(int(one.max()) for one in both)
+    if first == last:
+        return None
+    unit = unit_for(last)
+    sides = [
+        _side(name, analysis, first, last)
+        for name, analysis in (("before", diff.base), ("after", diff.head))
+    ]
+    return Distribution(
+        (sides[0], sides[1]), (unit.text(first), unit.text(last)), round(100 / _BINS, 3)
+    )
+
+
+def _side(name: str, analysis: Analysis, first: int, last: int) -> Bars:
+    lengths = np.array(analysis.series[0].wall_ns, np.int64)
+    counts, _ = np.histogram(lengths, bins=_BINS, range=(first, last))
+    mean_ns = float(lengths.mean())
+    return Bars(
+        name=name,
+        bins=tuple(
+            (round(100 * at / _BINS, 3), round(100 * number / int(counts.max()), 3))
+            for at, number in enumerate(counts.tolist())
+            if number
+        ),
+        mean=round(100 * (mean_ns - first) / (last - first), 3),
+        label=f"{counted(len(lengths), 'round')} {name}, mean {duration(round(mean_ns))}",
+    )
+
+
+def _graphs(diff: Diff) -> Iterator[GraphSection]:
+    for change, edits in edit_rows(diff.graphs, MOST_EDITS):
+        rows = [
+            (edit_title(edit), signed(edit.difference_ns), f"`{visible(kernels)}`")
+            for edit, kernels in edits
+        ]
+        yield GraphSection(
+            kind=change.kind,
+            summary=graph_summary(change),
+            edits=html_table(f"Edits of {change.kind}", ("edit", "change", "kernels"), rows, "lrl"),
+            more=_more(len(change.edits) - len(edits), "kind"),
+        )
+
+
+def _kernel_lines(kernels: Sequence[KernelChange]) -> Iterator[KernelLine]:
+    labels = label_names(kernel.name for kernel in kernels)
+    for kernel in kernels:
+        whole = cut(visible(kernel.name), LONGEST_NAME)
+        yield KernelLine(
+            label=labels[kernel.name],
+            whole=None if whole == labels[kernel.name] else whole,
+            cells=(
+                f"{kernel.launches_before:,.4g}",
+                f"{kernel.launches_after:,.4g}",
+                MICROSECONDS.number(kernel.before_ns),
+                MICROSECONDS.number(kernel.after_ns),
+                signed_number(kernel.difference_ns, MICROSECONDS),
+            ),
+            values=(
+                kernel.launches_before,
+                kernel.launches_after,
+                kernel.before_ns,
+                kernel.after_ns,
+                kernel.difference_ns,
+            ),
+        )
