@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,12 +12,15 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from tests.conftest import CheckGolden
+from tests.round_analyses import speculative
 from traceattr.cli import app
 from traceattr.report.canvas import Canvas
+from traceattr.report.comparison import compare
+from traceattr.report.comparison_terminal import comparison_section
 from traceattr.report.console import printed
 from traceattr.report.drawing import in_ascii
 from traceattr.report.log_axis import LogAxis
-from traceattr.report.roofline_plot import RooflinePlot, predicted_plot
+from traceattr.report.roofline_plot import RooflinePlot, measured_plot, predicted_plot
 from traceattr.report.roofline_plot_terminal import plot_section
 from traceattr.report.roofline_svg import roofline_svg
 from traceattr.report.svg import svg_file
@@ -228,6 +232,29 @@ def test_without_measured_categories_the_drawing_says_why(tmp_path: Path) -> Non
     assert result.exit_code == 0
     assert "Roofline plot" not in result.stdout
     assert "Nothing measured is shown: CUDA graphs hide which" in plot.read_text(encoding="utf-8")
+
+
+def test_a_trace_without_any_category_of_the_plot_has_none_in_the_terminal() -> None:
+    compared = compare(speculative(), built("Qwen3.6-27B", "RTX_A6000", draft_steps=3))
+    kept = [entry for entry in compared.categories if entry.category == "norm"]
+    compared = replace(compared, categories=tuple(kept))
+
+    text = printed(comparison_section(compared, 80), width=80, color=False)
+
+    assert "Roofline plot" not in text
+    assert "no category with tensor FLOP was seen" in roofline_svg(measured_plot(compared))
+
+
+def test_what_takes_less_than_a_nanosecond_is_a_point_too() -> None:
+    made = built("Qwen3.6-27B", "RTX_A6000", draft_steps=3)
+    entries = [replace(entry, bound_ns=0) for entry in made.prediction.categories]
+
+    plot = predicted_plot(
+        replace(made, prediction=replace(made.prediction, categories=tuple(entries)))
+    )
+
+    assert all(point.bound_flop_per_s > point.expected_flop_per_s for point in plot.points)
+    assert "<svg " in roofline_svg(plot)
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,9 @@ def comparison_section(comparison: Comparison, width: int) -> Iterator[Renderabl
     yield Text(METHOD, style="dim")
     yield Text(visible(f"inputs: {inputs_sentence(comparison)}"), style="dim")
     yield ""
-    if comparison.reason is None:
-        yield from plot_section(measured_plot(comparison), width)
+    plot = measured_plot(comparison)
+    if plot.is_measured:
+        yield from plot_section(plot, width)
     if comparison.projections:
         yield from _projections(comparison, width)
 

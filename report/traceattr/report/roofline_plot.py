@@ -100,13 +100,14 @@ def measured_plot(comparison: Comparison) -> RooflinePlot:
     Without times of categories it is that of the prediction, with the reason; a category that
     the trace does not have is no point.
     """
-    if comparison.reason is not None:
-        return predicted_plot(comparison.roofline, comparison.reason)
     entries = [
         (entry.prediction, entry.measured_ns)
         for entry in comparison.categories
         if entry.prediction is not None and entry.measured_ns
     ]
+    if not any(prediction.flop for prediction, _ in entries):
+        reason = comparison.reason or "no category with tensor FLOP was seen in the trace"
+        return predicted_plot(comparison.roofline, reason)
     return _plot(comparison.roofline, entries, is_measured=True, reason=None)
 
 
@@ -133,14 +134,16 @@ def _plot(
 
 
 def _point(entry: CategoryPrediction, measured_ns: int | None, mark: str) -> PlotPoint:
+    # Times are whole ns, of which a tiny model takes less than one.
+    expected_ns, bound_ns = max(entry.expected_ns, 1), max(entry.bound_ns, 1)
     return PlotPoint(
         mark=mark.lower() if entry.phase == "draft" else mark,
         phase=entry.phase,
         category=entry.category,
         flop_per_byte=entry.flop / entry.bytes,
         measured_flop_per_s=entry.flop / measured_ns * _NS if measured_ns else None,
-        expected_flop_per_s=entry.flop / entry.expected_ns * _NS,
-        bound_flop_per_s=entry.flop / entry.bound_ns * _NS,
+        expected_flop_per_s=entry.flop / expected_ns * _NS,
+        bound_flop_per_s=entry.flop / bound_ns * _NS,
     )
 
 
