@@ -113,10 +113,10 @@ def test_every_power_of_ten_on_an_axis_is_marked_where_it_stands(low: float, fac
     assert all(low * 0.999 <= value <= low * factor * 1.001 for value in axis.decades)
 
 
-def test_a_curve_is_drawn_in_dots_without_gaps_and_text_covers_it() -> None:
+def test_a_line_is_drawn_in_dots_without_gaps_and_text_covers_it() -> None:
     canvas = Canvas(4, 2)
 
-    canvas.curve(lambda x: x, 0, 1)
+    canvas.line((0, 0), (1, 1))
     canvas.put(1, 2, "A")
 
     assert canvas.lines() == ["  ⡠⠊", "⡠⠊A "]
@@ -157,7 +157,8 @@ def test_a_drawing_says_in_words_what_it_shows(predicted: RooflinePlot) -> None:
     assert root.get("role") == "img"
     assert title is not None
     assert description is not None
-    assert root.get("aria-labelledby") == f"{title.get('id')} {description.get('id')}"
+    assert root.get("aria-labelledby") == title.get("id")
+    assert root.get("aria-describedby") == description.get("id")
     assert title.text == "Roofline plot (expected, RTX_A6000)"
     assert "draft attention: 11.7 FLOP/B, expected 1.15, bound 9 TFLOP/s." in (
         description.text or ""

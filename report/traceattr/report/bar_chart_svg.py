@@ -4,16 +4,14 @@ from xml.etree.ElementTree import Element, SubElement
 
 from traceattr.report.bar_chart import Bar, BarChart, Panel
 from traceattr.report.names import cut
-from traceattr.report.svg import drawing, group, label, line, number, svg_text
+from traceattr.report.svg import BLUE, CHARACTER, drawing, group, label, line, number, svg_text
 
 _WIDTH = 760
 _TOP, _BOTTOM = 40, 36
 _HEAD, _ROW, _THICK = 30, 22, 14
 """Heights of a panel's title, of a row and of its bar."""
 
-_CHARACTER = 8
 _LONGEST_NAME = 40
-_COLOR = "#2f7de1"
 
 
 def bars_svg(chart: BarChart) -> str:
@@ -48,9 +46,9 @@ def _bar_text(chart: BarChart, panel: Panel, bar: Bar) -> str:
 
 def _draw_panel(root: Element, chart: BarChart, panel: Panel, top: float) -> None:
     names = [cut(bar.name, _LONGEST_NAME) for bar in panel.bars]
-    left = 24 + max(map(len, names)) * _CHARACTER
+    left = 24 + max(map(len, names)) * CHARACTER
     values = [f"{bar.value:,.1f} (bound {bar.limit:,.1f})" for bar in panel.bars]
-    room = 12 + max(map(len, values)) * _CHARACTER
+    room = 12 + max(map(len, values)) * CHARACTER
     scale = (_WIDTH - left - room) / panel.largest
     label(root, left, top + 20, panel.unit)
     for place, (bar, name, value) in enumerate(zip(panel.bars, names, values, strict=True)):
@@ -67,12 +65,12 @@ def _draw_panel(root: Element, chart: BarChart, panel: Panel, top: float) -> Non
 
 def _draw_bar(parent: Element, x: float, y: float, length: float) -> None:
     place = {"x": number(x), "y": number(y), "width": number(length), "height": number(_THICK)}
-    SubElement(parent, "rect", place | {"fill": _COLOR})
+    SubElement(parent, "rect", place | {"fill": BLUE})
 
 
 def _draw_key(root: Element, chart: BarChart, y: float) -> None:
     _draw_bar(root, 12, y - 12, 24)
     label(root, 44, y, chart.value_name)
-    x = 68 + len(chart.value_name) * _CHARACTER
+    x = 68 + len(chart.value_name) * CHARACTER
     line(root, (x, y - 14), (x, y + 4), width=3)
     label(root, x + 10, y, "bound")

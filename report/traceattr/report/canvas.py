@@ -1,11 +1,13 @@
-"""A drawing area of characters: curves of Braille dots, and text put upon them.
+"""A drawing area of characters: lines of Braille dots, and text put upon them.
 
 Places are shares of the area: x from 0 at the left to 1 at the right, y from 0 at the bottom to 1
 at the top.
 """
 
-from collections.abc import Callable
 from math import ceil, floor
+
+Place = tuple[float, float]
+"""Across and up."""
 
 _BLANK = 0x2800
 """The Braille character without dots; each dot is a bit more."""
@@ -32,12 +34,14 @@ class Canvas:
         """Return the column of a place."""
         return min(max(int(x * self.columns), 0), self.columns - 1)
 
-    def curve(self, height: Callable[[float], float], start: float, end: float) -> None:
-        """Draw a curve from one place to another as far as it is inside the area, without gaps."""
+    def line(self, start: Place, end: Place) -> None:
+        """Draw a line that is not upright, without gaps, as far as it is inside the area."""
+        (x, y), (right, top) = start, end
+        rise = (top - y) / (right - x)
         wide, high = self.columns * _ACROSS, self.rows * _DOWN
         last = None
-        for across in range(max(floor(start * wide), 0), min(ceil(end * wide), wide)):
-            down = floor((1 - height((across + 0.5) / wide)) * high)
+        for across in range(max(floor(x * wide), 0), min(ceil(right * wide), wide)):
+            down = floor((1 - y - rise * ((across + 0.5) / wide - x)) * high)
             near = down if last is None else last + (down > last) - (down < last)
             for each in range(min(near, down), max(near, down) + 1):
                 self._dot(each, across)

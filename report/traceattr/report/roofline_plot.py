@@ -59,11 +59,6 @@ class PlotPoint:
         """What stands for the category: measured, or expected where nothing was measured."""
         return self.measured_flop_per_s or self.expected_flop_per_s
 
-    @property
-    def bound_share(self) -> float:
-        """What is reached of the bound."""
-        return self.shown_flop_per_s / self.bound_flop_per_s
-
 
 @dataclass(frozen=True, slots=True)
 class RooflinePlot:

@@ -87,20 +87,13 @@ def _draw(plot: RooflinePlot, canvas: Canvas, across: LogAxis, up: LogAxis) -> N
 
 def _draw_roofs(plot: RooflinePlot, canvas: Canvas, across: LogAxis, up: LogAxis) -> None:
     """Draw the sloping roof up to the highest flat one, and each flat one from the slope on."""
-    start, rise = _slope(plot, across, up)
+    start = (0.0, up.place(across.low * plot.bytes_per_s))
     for roof in plot.roofs:
-        height = up.place(roof.flop_per_s)
-        canvas.curve(lambda _, y=height: y, (height - start) / rise, 1)  # type: ignore[misc]
-    highest = max(up.place(roof.flop_per_s) for roof in plot.roofs)
-    canvas.curve(lambda x: start + rise * x, 0, (highest - start) / rise)
+        ridge = (across.place(roof.flop_per_s / plot.bytes_per_s), up.place(roof.flop_per_s))
+        canvas.line(ridge, (1, ridge[1]))
+    canvas.line(start, ridge)
     _label_roofs(plot, canvas, up)
-    _label_slope(plot, canvas, start, rise)
-
-
-def _slope(plot: RooflinePlot, across: LogAxis, up: LogAxis) -> tuple[float, float]:
-    """Return the height of the memory roof at the left edge, and what it gains to the right one."""
-    left = up.place(across.low * plot.bytes_per_s)
-    return left, up.place(across.high * plot.bytes_per_s) - left
+    _label_slope(plot, canvas, start[1], (ridge[1] - start[1]) / ridge[0])
 
 
 def _label_roofs(plot: RooflinePlot, canvas: Canvas, up: LogAxis) -> None:

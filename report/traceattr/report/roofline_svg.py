@@ -21,20 +21,27 @@ from traceattr.report.roofline_plot_text import (
     x_axis,
     y_axis,
 )
-from traceattr.report.svg import FAINT, drawing, group, label, line, number, svg_text
+from traceattr.report.svg import (
+    BLUE,
+    CHARACTER,
+    FAINT,
+    ORANGE,
+    drawing,
+    group,
+    label,
+    line,
+    number,
+    svg_text,
+)
 
 _WIDTH, _HEIGHT = 760, 460
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64, 20, 64, 52
 
-_COLORS = {"draft": "#c2700a"}
-_COLOR = "#2f7de1"
-"""Of points; readable on white and on black."""
+_COLORS = {"draft": ORANGE}
+"""Of points by phase; the others are blue."""
 
 _LINE = 15
 """Height of a line of text."""
-
-_CHARACTER = 8
-"""Width of a character, more rather than less."""
 
 _AWAY = (9, 90)
 _DOWN = (0, 1, 2, -1, 3, 4, -2, 5, 6, -3, -4)
@@ -127,7 +134,7 @@ def _draw_point(root: Element, area: _Area, point: PlotPoint) -> None:
 
 
 def _color(point: PlotPoint) -> str:
-    return _COLORS.get(point.phase, _COLOR)
+    return _COLORS.get(point.phase, BLUE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +187,7 @@ def _slope_boxes(area: _Area, plot: RooflinePlot) -> Iterator[_Box]:
 def _places(point: PlotPoint, area: _Area) -> Iterator[tuple[_Box, str]]:
     """Yield where a name can stand with the end that is at the point, the best place first."""
     x, y = area.x(point.flop_per_byte), area.y(point.shown_flop_per_s)
-    width = len(point_name(point)) * _CHARACTER
+    width = len(point_name(point)) * CHARACTER
     for away, down in product(_AWAY, _DOWN):
         top, bottom = y + (down - 0.5) * _LINE, y + (down + 0.5) * _LINE
         if top > _TOP and bottom < _HEIGHT - _BOTTOM:
@@ -197,10 +204,10 @@ def _draw_key(root: Element, plot: RooflinePlot) -> None:
     for name in marks:
         _draw_mark(root, name, x, y - 4)
         label(root, x + 12, y, name)
-        x += 30 + len(name) * _CHARACTER
+        x += 30 + len(name) * CHARACTER
     for phase in dict.fromkeys(point.phase for point in plot.points):
-        label(root, x, y, phase, color=_COLORS.get(phase, _COLOR))
-        x += 18 + len(phase) * _CHARACTER
+        label(root, x, y, phase, color=_COLORS.get(phase, BLUE))
+        x += 18 + len(phase) * CHARACTER
 
 
 def _draw_mark(parent: Element, name: str, x: float, y: float, color: str = "currentColor") -> None:

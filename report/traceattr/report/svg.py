@@ -22,6 +22,13 @@ _STYLE = (
 FAINT = "0.25"
 """Opacity of grids."""
 
+BLUE = "#2f7de1"
+ORANGE = "#c2700a"
+"""Colours that stand out on white and on black."""
+
+CHARACTER = 8
+"""Width of a character, more rather than less: nobody knows the reader's font."""
+
 
 def drawing(name: str, *, title: str, description: str, width: int, height: int) -> Element:
     """Return an empty drawing that says in words what it shows.
@@ -30,7 +37,7 @@ def drawing(name: str, *, title: str, description: str, width: int, height: int)
         name: What its ids begin with; a page needs a different one for each drawing.
         title: Its name for a screen reader.
         description: Everything it shows, in words.
-        width: Of its own coordinates; it fills the place it gets.
+        width: Of its own coordinates; a page may show it at another size.
         height: The same.
     """
     root = Element(
@@ -41,12 +48,11 @@ def drawing(name: str, *, title: str, description: str, width: int, height: int)
             "width": str(width),
             "height": str(height),
             "role": "img",
-            "aria-labelledby": f"{name}-title {name}-description",
+            "aria-labelledby": f"{name}-title",
+            "aria-describedby": f"{name}-description",
             "font-family": _FONT,
             "font-size": "13",
             "fill": "currentColor",
-            # A page may be narrower than the drawing.
-            "preserveAspectRatio": "xMidYMid meet",
         },
     )
     SubElement(root, "title", {"id": f"{name}-title"}).text = visible(title)
