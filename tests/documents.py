@@ -35,6 +35,7 @@ COMMANDS = (
     ("baseline", "remove"),
     ("gaps",),
     ("kernels",),
+    ("rounds",),
     ("comment",),
     ("export",),
     ("sql",),

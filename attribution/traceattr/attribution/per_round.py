@@ -47,9 +47,19 @@ class RoundSample:
         return sums.astype(np.int64)
 
     @property
+    def wall_ns(self) -> Times:
+        """Return how long each round lasts."""
+        return self.end_ns - self.start_ns
+
+    @property
     def wall(self) -> Spread | None:
         """Return how long rounds last."""
-        return spread(self.end_ns - self.start_ns)
+        return spread(self.wall_ns)
+
+    @property
+    def is_slow(self) -> npt.NDArray[np.bool_]:
+        """Return which rounds are of the slowest hundredth, of which there is at least one."""
+        return self.wall_ns >= np.quantile(self.wall_ns, 0.99, method="inverted_cdf")
 
 
 def sample_rounds(

@@ -17,7 +17,7 @@ def round_series(owned: OwnedTime) -> RoundSeries:
     return RoundSeries(
         gpu=owned.account.timeline.gpu_id,
         start_ns=_values(sample.start_ns),
-        wall_ns=_values(sample.end_ns - sample.start_ns),
+        wall_ns=_values(sample.wall_ns),
         categories=tuple(
             CategorySeries(category, phase, _values(times))
             for category, phase, times in category_rounds(owned)

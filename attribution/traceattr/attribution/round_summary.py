@@ -102,8 +102,7 @@ def _graphs(account: Account) -> Iterator[GraphFamily]:
 
 def _slow_rounds(owned: OwnedTime) -> SlowRounds | None:
     """Return which group makes the slowest rounds slow."""
-    walls = owned.sample.end_ns - owned.sample.start_ns
-    slow = walls >= np.quantile(walls, 0.99, method="inverted_cdf")
+    walls, slow = owned.sample.wall_ns, owned.sample.is_slow
     parts = [(name, times) for name, times in group_rounds(owned) if times is not None]
     group, excess_ns = largest_excess(parts, slow)
     whole_ns = float(walls[slow].mean() - np.median(walls))

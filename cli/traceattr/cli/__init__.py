@@ -18,6 +18,7 @@ from traceattr.cli.output import say, standard_output_failed
 from traceattr.cli.profile import profile
 from traceattr.cli.report import report
 from traceattr.cli.roofline import roofline
+from traceattr.cli.rounds import rounds
 from traceattr.cli.rules import app as rules
 from traceattr.cli.scrub import scrub
 from traceattr.cli.sql import sql
@@ -95,6 +96,7 @@ app.command()(diff)
 app.add_typer(baseline, name="baseline")
 app.command()(gaps)
 app.command()(kernels)
+app.command()(rounds)
 app.command()(comment)
 app.command()(export)
 app.command()(sql)

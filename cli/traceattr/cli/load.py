@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from traceattr.attribution.closeup import Closeups
     from traceattr.attribution.gap_analysis import GapChoice
     from traceattr.attribution.gap_report import GapReport
+    from traceattr.attribution.round_list import RoundList
     from traceattr.ingest.trace import Trace
     from traceattr.rules.rule_set import RuleSet
 
@@ -147,6 +148,18 @@ def load_closeups(trace: Path, rules: Path | None, choice: "Choice") -> "tuple[A
         found = survey(loaded, rule_set, choice)
         analysis = with_target_rows(analysis_of(loaded, rule_set, found), loaded, rule_set)
         return analysis, closeups(loaded, found)
+
+
+def load_rounds(trace: Path, rules: Path | None, choice: "Choice") -> "RoundList":
+    """Read a trace and list its rounds.
+
+    Raises:
+        TraceattrError: The trace, the rules or the choice cannot be used.
+    """
+    from traceattr.attribution.round_list import list_rounds
+
+    with _opened(trace, rules) as (loaded, rule_set):
+        return list_rounds(loaded, rule_set, choice)
 
 
 def load_stored_or_trace(path: Path, rules: Path | None, choice: "Choice") -> "Analysis":

@@ -1,0 +1,45 @@
+"""``traceattr rounds``."""
+
+from typing import Annotated
+
+import typer
+
+from traceattr.cli.load import choose, load_rounds
+from traceattr.cli.options import (
+    ForceOption,
+    GraphKindOption,
+    OutputOption,
+    RulesOption,
+    TraceArgument,
+    one_of,
+)
+from traceattr.cli.output import check_output, use_color, width, write_output
+from traceattr.report.render import ReportFormat
+
+
+def rounds(
+    trace: TraceArgument,
+    slowest: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Only the N slowest, the slowest first."),
+    ] = None,
+    format_: Annotated[
+        ReportFormat, typer.Option("--format", parser=one_of(ReportFormat), help="What to print.")
+    ] = (ReportFormat.TERMINAL),
+    graph_kind: GraphKindOption = None,
+    rules: RulesOption = None,
+    output: OutputOption = None,
+    force: ForceOption = False,
+) -> None:
+    """List the rounds with begin, length and kind, to choose --rounds of other commands from.
+
+    Example: traceattr rounds trace.sqlite --slowest 10
+    """
+    from traceattr.report.rounds import render_rounds
+
+    check_output(output, force=force, inputs=(trace, rules))
+    found = load_rounds(trace, rules, choose(window="", rounds="", graph_kinds=graph_kind))
+    text = render_rounds(
+        found, format_, width=width(output), color=use_color(output), slowest=slowest
+    )
+    write_output(text, output)
