@@ -40,6 +40,7 @@ COMMANDS = (
     ("export",),
     ("sql",),
     ("profile",),
+    ("doctor",),
     ("scrub",),
     ("roofline",),
     ("cache",),

@@ -11,6 +11,7 @@ from traceattr.cli.baseline import app as baseline
 from traceattr.cli.cache import app as cache
 from traceattr.cli.comment import comment
 from traceattr.cli.diff import diff
+from traceattr.cli.doctor import doctor
 from traceattr.cli.export import export
 from traceattr.cli.gaps import gaps
 from traceattr.cli.kernels import kernels
@@ -102,6 +103,7 @@ app.command()(export)
 app.command()(sql)
 # What follows the command to record is for that command.
 app.command(context_settings={"allow_interspersed_args": False})(profile)
+app.command()(doctor)
 app.command()(scrub)
 app.command()(roofline)
 app.add_typer(cache, name="cache")

@@ -1,5 +1,7 @@
 """What nsys itself says went wrong while it recorded."""
 
+from pathlib import Path
+
 import duckdb
 
 from traceattr.errors import ExportError
@@ -25,7 +27,19 @@ def load_diagnostics(connection: duckdb.DuckDBPyConnection, export: Export) -> N
         )
 
 
-def no_gpu_work(connection: duckdb.DuckDBPyConnection, export: Export) -> ExportError:
+class NoGpuWorkError(ExportError):
+    """The export has nothing on any GPU.
+
+    Attributes:
+        why: In the trace's own words.
+    """
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path}: {why}; record again: {RECORD_COMMAND}")
+        self.why = why
+
+
+def no_gpu_work(connection: duckdb.DuckDBPyConnection, export: Export) -> NoGpuWorkError:
     """Return the error for an export that has nothing on any GPU, in the trace's own words."""
     graph_launches = connection.execute(
         "SELECT count(*) FROM _launch WHERE is_graph_launch"
@@ -37,7 +51,4 @@ def no_gpu_work(connection: duckdb.DuckDBPyConnection, export: Export) -> Export
     why = f' (nsys says: "{said[0]}")' if said else ""
     if graph_launches and graph_launches[0]:
         why = f" ({graph_launches[0]} CUDA graph launches were recorded, but not what they ran)"
-    return ExportError(
-        f"{export.path}: no CUDA kernel, copy or graph was recorded{why};"
-        f" record again: {RECORD_COMMAND}"
-    )
+    return NoGpuWorkError(export.path, f"no CUDA kernel, copy or graph was recorded{why}")
