@@ -153,7 +153,7 @@ def test_a_long_list_of_kernels_is_shortened_and_says_so() -> None:
 
 
 def test_a_report_on_very_many_gpus_is_cut_and_says_so() -> None:
-    times = [gpu_time(number, [category("gdn", 5)], idle()) for number in range(2_000)]
+    times = [gpu_time(number, [category("gdn", 5)], idle()) for number in range(500)]
 
     text = markdown(analysis(*times))
 
@@ -186,3 +186,12 @@ def test_warnings_have_a_heading_and_none_have_none() -> None:
 
     assert "\n**Warnings**\n\n- 3 of 10 GPU operations end before they begin.\n" in warned
     assert "Warnings" not in markdown(replace(one_gpu(), warnings=()))
+
+
+def test_a_group_that_rounds_to_nothing_is_no_slice() -> None:
+    times = [category("gdn", 900_000_000), category("norm", 400)]
+
+    text = markdown(analysis(gpu_time(0, times, idle())))
+
+    assert '"GDN" : 900.000\n' in text
+    assert '"other GPU work" :' not in text

@@ -1,6 +1,7 @@
 """What a round takes in a trace beside what the hardware allows, as a person asks for it."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -322,6 +323,9 @@ def test_where_graphs_hide_their_kernels_only_rounds_are_compared(hidden: Path) 
     assert found["round"]["verdict"] == "within error"
     assert "Categories are not compared: CUDA graphs hide which kernels ran" in found["headline"]
     assert found["headline"] in section(*SERVED, "--draft-steps", "3", trace=hidden)
+    markdown = run(*SERVED, "--draft-steps", "3", "--format", "markdown", trace=hidden).stdout
+    assert re.search(r"\n\| draft \| 8\.\d+ \| [\d.]+ % \|  \|  \|\n", markdown)
+    assert re.search(r"\n\| \*\*round\*\* .*\| \*\*41.170\*\* \| \*\*1.2\d\*\* \|\n", markdown)
 
 
 def test_draft_passes_that_graphs_hide_are_asked_for(hidden: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from traceattr.cli import app
+from traceattr.report import what_if_markdown
 from traceattr.report.bar_chart import Round, bar_chart
 from traceattr.report.bar_chart_terminal import bar_section
 from traceattr.report.console import printed
@@ -202,11 +203,13 @@ def test_a_prefill_has_alternatives_too() -> None:
     assert "What if (ms per pass)" in result.stdout
 
 
-def test_markdown_of_very_many_alternatives_fits_a_comment_and_says_what_is_left_out() -> None:
-    values = ",".join(map(str, range(1, 121)))
+def test_markdown_says_how_many_alternatives_it_leaves_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(what_if_markdown, "MOST_ALTERNATIVES", 2)
 
-    text = run(*SEED, "--sweep", f"batch={values}", "--format", "markdown").stdout
+    text = run(*SEED, "--sweep", "batch=1,2,4,8", "--format", "markdown").stdout
 
-    assert len(text) < 60_000
-    assert text.count("\n| batch=100 |") == 2
-    assert text.count("\n20 more alternatives: `--format csv`\n") == 2
+    assert text.count("\n| batch=2 |") == 2
+    assert text.count("\n| batch=4 |") == 0
+    assert text.count("\n2 more alternatives: `--format csv`\n") == 2

@@ -48,8 +48,10 @@ def _bound_columns(comparison: "Comparison") -> Columns:
     from traceattr.report.comparison_text import bound_cells, group_figures
 
     def cells(line: Line) -> tuple[str, str]:
-        is_round = line.name == ROUND
-        return bound_cells(comparison.round if is_round else group_figures(comparison, line.name))
+        if line.name == ROUND:
+            return bound_cells(comparison.round)
+        # A part of a group, where graphs hide the rest, stands beside no bound of the whole.
+        return ("", "") if comparison.reason else bound_cells(group_figures(comparison, line.name))
 
     return (
         Column("bound", lambda line: cells(line)[0]),

@@ -10,14 +10,15 @@ def round_chart(analysis: Analysis) -> str:
 
     Slices are means over rounds and GPUs, which add up; what a trace cannot tell has none.
     """
-    groups = [line for line in group_lines(analysis) if not line.is_part]
-    times = [(line.name, mean(shown_ns(line)) or 0) for line in groups]
-    shown = [(name, time_ns) for name, time_ns in times if time_ns > 0]
-    if not shown:
+    if not analysis.per_gpu:
         return ""
     unit = unit_for(max(wholes(analysis)))
+    groups = [line for line in group_lines(analysis) if not line.is_part]
+    times = [
+        (line.name, unit.number(mean(shown_ns(line)) or 0).replace(",", "")) for line in groups
+    ]
+    # A slice of nothing is an error in a pie.
+    slices = [f'    "{name}" : {number}\n' for name, number in times if float(number)]
     of = "a round" if has_rounds(analysis) else "the window"
-    slices = "".join(
-        f'    "{name}" : {unit.number(time_ns).replace(",", "")}\n' for name, time_ns in shown
-    )
-    return f"```mermaid\npie showData\n    title {unit.name} of {of}\n{slices}```\n"
+    head = f"```mermaid\npie showData\n    title {unit.name} of {of}\n"
+    return f"{head}{''.join(slices)}```\n" if slices else ""
