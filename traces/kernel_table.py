@@ -43,6 +43,7 @@ def _kernel(whole: Document, bytes_per_ns: float, variant: Document, name: str |
         grid=(x * variant.get("grid_ratio", 1), y, z),
         block=_triple(whole.get("block", [128, 1, 1])),
         registers=whole.get("registers", 40),
+        is_per_row=whole.get("per_row", False),
     )
 
 

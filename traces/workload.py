@@ -4,7 +4,7 @@ All of it is data (see `qwen36_27b_a6000.toml`); another server is another file.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 Span: TypeAlias = tuple[int, int]  # from, to: a range of ns to draw from
@@ -25,11 +25,16 @@ class Kernel:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     registers: int
+    is_per_row: bool = False  # the grid is as wide as the pass has rows
 
     @property
     def is_collective(self) -> bool:
         """Whether all ranks take part, so that the early ones wait inside it."""
         return self.category == "comm"
+
+
+ROWS = 4
+"""Rows that grids are written for: one request, and the tokens that are verified of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,13 @@ class Node:
 
     kernel: Kernel
     is_beside: bool
+
+    def over(self, rows: int) -> "Node":
+        """Return the same in a pass over other rows."""
+        if not self.kernel.is_per_row:
+            return self
+        x, y, z = self.kernel.grid
+        return replace(self, kernel=replace(self.kernel, grid=(x * rows // ROWS, y, z)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from traces.kernel_table import Document, Sequences, kernel_table
 from traces.workload import (
+    ROWS,
     Await,
     Call,
     Copy,
@@ -109,7 +110,9 @@ class _Variant:
         }
 
     def _copies(self, name: str, entry: Document, offset: int) -> tuple[Graph, ...]:
-        nodes = self._sequences.expand(entry.get("sequence", name))
+        rows = entry.get("rows", ROWS)
+        sequence = self._sequences.expand(entry.get("sequence", name))
+        nodes = tuple(node.over(rows) for node in sequence)
         first = entry["id"] + offset
         return tuple(
             Graph(entry.get("kind", name), graph_id, entry["phase"], nodes)

@@ -331,8 +331,11 @@ class RoundsSummary:
         slow: What makes the slowest rounds slow, None with fewer than 30 rounds.
         cut: What the window leaves out, and why; one sentence each.
         target_graphs: Ids of the target's graphs in the sampled rounds, ascending.
-        target_rows: Rows that their passes go over, the batch padded; None where that was not
-            looked at, or the trace does not show it for sure.
+        draft_graphs: The same of each kind of the draft's graphs.
+        target_rows: Rows that the target's passes go over, the batch padded; None where that was
+            not looked at, or the trace does not show it for sure.
+        draft_rows: The same of each kind of the draft's graphs; those that are not sure are left
+            out.
     """
 
     kind: Literal["speculative", "decode", "none"]
@@ -346,7 +349,9 @@ class RoundsSummary:
     slow: SlowRounds | None
     cut: tuple[str, ...]
     target_graphs: tuple[int, ...] = ()
+    draft_graphs: tuple[tuple[str, tuple[int, ...]], ...] = ()
     target_rows: int | None = None
+    draft_rows: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

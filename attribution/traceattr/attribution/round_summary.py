@@ -15,9 +15,11 @@ from traceattr.attribution.analysis import (
 )
 from traceattr.attribution.gpu_time import OwnedTime, group_rounds
 from traceattr.attribution.per_round import RoundSample, largest_excess
-from traceattr.attribution.piece_kinds import TARGETS
+from traceattr.attribution.piece_kinds import TARGETS, PieceKind
 from traceattr.attribution.rounds import RoundKind
 from traceattr.attribution.steady import Steady, main_kind
+
+_DRAFTS = (PieceKind.DRAFT, PieceKind.DRAFT_EXTEND)
 
 ENOUGH_ROUNDS = 30
 """Below this a 99th percentile is a single round and says nothing."""
@@ -40,7 +42,10 @@ def summarise_rounds(
         graphs=tuple(family for one in owned for family in _graphs(one.account)),
         slow=_slow_rounds(first) if len(first.sample) >= ENOUGH_ROUNDS else None,
         cut=steady.cut,
-        target_graphs=_target_graphs(first.account, first.sample),
+        target_graphs=_graph_ids(first.account, first.sample, TARGETS),
+        draft_graphs=tuple(
+            (str(kind), _graph_ids(first.account, first.sample, (kind,))) for kind in _DRAFTS
+        ),
     )
 
 
@@ -79,10 +84,13 @@ def _replays_per_round(account: Account, sample: RoundSample) -> Iterator[tuple[
         yield str(kind), count / len(sample)
 
 
-def _target_graphs(account: Account, sample: RoundSample) -> tuple[int, ...]:
+def _graph_ids(
+    account: Account, sample: RoundSample, kinds: Sequence[PieceKind]
+) -> tuple[int, ...]:
+    """Return the ids of the graphs of some kinds that the rounds of the sample replay."""
     pieces = account.pieces
-    is_target = np.array([kind in TARGETS for kind in account.kinds.of_piece], np.bool_)
-    inside = is_target & (pieces.replay >= 0) & (sample.index_of(pieces.start_ns) >= 0)
+    is_one = np.array([kind in kinds for kind in account.kinds.of_piece], np.bool_)
+    inside = is_one & (pieces.replay >= 0) & (sample.index_of(pieces.start_ns) >= 0)
     graph_ids = account.timeline.replays.graph_id[pieces.replay[inside]]
     return tuple(np.unique(graph_ids).tolist())
 

@@ -84,7 +84,7 @@ def load_analysis(
 def load_analysis_with_rows(
     trace: Path, rules: Path | None, choice: "Choice", *, no_cache: bool = False
 ) -> "Analysis":
-    """Do the same, and see over how many rows the target's passes go."""
+    """Do the same, and see over how many rows passes go."""
     return _kept_or_new(_analyse_with_rows, trace, rules, choice, no_cache)
 
 
@@ -119,9 +119,9 @@ def _analyse(trace: "Trace", rules: "RuleSet", choice: "Choice") -> "Analysis":
 
 
 def _analyse_with_rows(trace: "Trace", rules: "RuleSet", choice: "Choice") -> "Analysis":
-    from traceattr.attribution.target_rows import with_target_rows
+    from traceattr.attribution.pass_rows import with_pass_rows
 
-    return with_target_rows(_analyse(trace, rules, choice), trace, rules)
+    return with_pass_rows(_analyse(trace, rules, choice), trace, rules)
 
 
 def _keep(cache: "Cache", key: str, analysis: "Analysis") -> None:
@@ -141,12 +141,12 @@ def load_closeups(trace: Path, rules: Path | None, choice: "Choice") -> "tuple[A
     """
     from traceattr.attribution.analyze import analysis_of
     from traceattr.attribution.closeup import closeups
+    from traceattr.attribution.pass_rows import with_pass_rows
     from traceattr.attribution.survey import survey
-    from traceattr.attribution.target_rows import with_target_rows
 
     with _opened(trace, rules) as (loaded, rule_set):
         found = survey(loaded, rule_set, choice)
-        analysis = with_target_rows(analysis_of(loaded, rule_set, found), loaded, rule_set)
+        analysis = with_pass_rows(analysis_of(loaded, rule_set, found), loaded, rule_set)
         return analysis, closeups(loaded, found)
 
 

@@ -1,6 +1,6 @@
 """What a trace shows of the deployment, and where that contradicts what was said about it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import median_low
 
 from traceattr.attribution.analysis import Analysis, GraphFamily
@@ -51,26 +51,35 @@ def with_trace(said: Deployment, shown: Deployment, analysis: Analysis) -> Deplo
 
 
 def batch_from_trace(analysis: Analysis, known: Deployment) -> Deployment:
-    """Return the padded batch that the rows of the target's passes make; unknown unless it is sure.
+    """Return the padded batch that the rows of the passes make; unknown unless all of them agree.
 
     Args:
         analysis: What was measured.
         known: What is said and shown of drafts and data-parallel attention.
     """
-    rows, is_decode = analysis.rounds.target_rows, analysis.rounds.kind == "decode"
-    tokens = 1 if is_decode else _draft_tokens(known)
-    is_shared = known.dp_attention is not None and known.dp_attention.value > 1
-    if rows is None or tokens is None or is_shared or rows % tokens:
+    rounds = analysis.rounds
+    if known.dp_attention is not None and known.dp_attention.value > 1:
         return Deployment()
-    return Deployment(batch=Input(rows // tokens, TRACE))
+    batch = rounds.target_rows
+    if rounds.kind == "speculative" and batch is not None:
+        batch = _speculative_batch({"verify": batch, **dict(rounds.draft_rows)}, known)
+    return Deployment(batch=None if batch is None else Input(batch, TRACE))
 
 
-def _draft_tokens(known: Deployment) -> int | None:
-    """Return the rows of each request in a verify pass; a tree has as many as were said."""
-    if known.draft_tokens is not None:
-        return known.draft_tokens.value
-    is_tree = known.draft_topk is not None and known.draft_topk.value > 1
-    return None if known.draft_steps is None or is_tree else known.draft_steps.value + 1
+def _speculative_batch(rows: Mapping[str, int], known: Deployment) -> int | None:
+    """Return the batch for which each pass has the rows that it must have.
+
+    Draft-extend has steps + 1 rows of each request, verify its draft tokens, draft its branches.
+    """
+    if known.draft_steps is None or "draft_extend" not in rows:
+        return None
+    steps = known.draft_steps.value
+    batch = rows["draft_extend"] // (steps + 1)
+    tokens = known.draft_tokens.value if known.draft_tokens else steps + 1
+    topk = known.draft_topk.value if known.draft_topk else 1
+    must = {"draft_extend": steps + 1, "verify": tokens, "draft": topk}
+    agree = all(rows[kind] == batch * must[kind] for kind in must.keys() & rows.keys())
+    return batch if agree and batch else None
 
 
 def measured_latency(analysis: Analysis, roofline: Roofline) -> Deployment:
