@@ -201,13 +201,22 @@ def test_rounds_of_a_stored_analysis_cannot_be_chosen_again(before: Path, after:
     assert f"error: {before}: is a stored analysis" in result.stderr
 
 
-def test_a_directory_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+def test_a_place_that_is_no_directory_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
 
     result = run("baseline", "save", "main", DEMO, "--baselines", tmp_path / "file" / "folder")
 
     assert result.exit_code == 2
-    assert result.stderr.startswith(f"error: {tmp_path / 'file' / 'folder'}: cannot be made (")
+    assert result.stderr == (
+        f"error: {tmp_path / 'file'}: not a directory; name another with --baselines DIR\n"
+    )
+
+
+def test_nothing_is_made_for_a_trace_that_cannot_be_read(store: Path) -> None:
+    result = run("baseline", "save", "main", "nosuch.sqlite")
+
+    assert result.exit_code == 2
+    assert not store.exists()
 
 
 def test_of_a_long_trace_the_last_rounds_are_kept(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ SLOWER: More = {"target/weight_gemm": 160_000, "seam:verify->draft_extend": 60_0
         ("draft>100us", Part(PartKind.GROUP, "draft"), 100_000),
         ("target>0.5ms", Part(PartKind.PHASE, "target"), 500_000),
         ("draft/weight_gemm>2%", Part(PartKind.CATEGORY, "weight_gemm", "draft"), 0.02),
+        ("graph_launches>0", Part(PartKind.LAUNCHES, "graph_launches"), 0),
+        ("eager_launches>10%", Part(PartKind.LAUNCHES, "eager_launches"), 0.1),
         ("host gaps>1%", Part(PartKind.GROUP, "host gaps"), 0.01),
         (
             "seam:verify->draft_extend>20us",
@@ -39,7 +41,9 @@ def test_a_gate_names_a_part_and_a_limit(text: str, part: Part, limit: float) ->
     assert gate.is_share == ("%" in text)
 
 
-@pytest.mark.parametrize("text", ["", "round", "round>", "round>1", "round>=1%", "round<1%", ">1%"])
+@pytest.mark.parametrize(
+    "text", ["", "round", "round>", "round>1", "graph_launches>1us", "round>=1%", "round<1%", ">1%"]
+)
 def test_what_is_no_gate_is_one_line_with_an_example(text: str) -> None:
     with pytest.raises(OptionError, match=r"^--fail-on .*: not a gate \(expected NAME>LIMIT .*\)$"):
         parse_gates([text])
@@ -105,3 +109,34 @@ def test_what_cannot_be_compared_cannot_be_judged() -> None:
         Outcome.NOT_JUDGED,
         Outcome.NOT_JUDGED,
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "more", "outcome", "why"),
+    [
+        ("graph_launches>0", 1, Outcome.FAILED, "3 before and 4 after per round: beyond the limit"),
+        ("graph_launches>1", 1, Outcome.PASSED, "3 before and 4 after per round: within the limit"),
+        ("graph_launches>40%", 1, Outcome.PASSED, "within the limit"),
+        ("graph_launches>0", 0, Outcome.PASSED, "3 before and 3 after per round"),
+        ("graph_launches>0", None, Outcome.NOT_JUDGED, "a trace does not show it"),
+    ],
+)
+def test_launches_are_counted(text: str, more: int | None, outcome: Outcome, why: str) -> None:
+    after = head()
+    gaps = tuple(
+        replace(
+            one,
+            launches=()
+            if more is None
+            else tuple(
+                replace(launch, graph_launches=launch.graph_launches + more)
+                for launch in one.launches
+            ),
+        )
+        for one in after.gaps
+    )
+
+    [judgement] = judge(parse_gates([text]), compare_analyses(base(), replace(after, gaps=gaps)))
+
+    assert judgement.outcome is outcome
+    assert why in judgement.why

@@ -149,6 +149,15 @@ def test_where_the_batch_size_is_unknown_other_graphs_are_a_warning() -> None:
     assert unknown.startswith("The target's graphs have other ids (17 against 18, 19)")
 
 
+def test_gpus_without_a_name_may_be_the_same() -> None:
+    nameless = replace(base(), gpus=(gpu(0, None), gpu(1, None)))
+
+    found = compare_analyses(nameless, head())
+
+    assert found.comparability.obstacles == ()
+    assert "A trace does not name its GPUs: they may be of other models." in list(caveats(found))
+
+
 def with_layers(made: Analysis, layers: int) -> Analysis:
     return replace(made, layers=tuple(replace(one, layers=layers) for one in made.layers))
 
@@ -211,3 +220,38 @@ def test_two_traces_of_whole_graphs_are_compared_graph_by_graph() -> None:
 
 def test_nothing_random_is_in_a_diff() -> None:
     assert diff({"target/norm": 3_000}) == diff({"target/norm": 3_000})
+
+
+def with_slow_rounds(made: Analysis, number: int) -> Analysis:
+    """Return an analysis in which every eleventh round takes twice as long, up to a number."""
+    slow = set(range(5, 120, 11)[:number])
+    series = tuple(
+        replace(
+            one, wall_ns=tuple(ns * (2 if at in slow else 1) for at, ns in enumerate(one.wall_ns))
+        )
+        for one in made.series
+    )
+    return replace(made, series=series)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        (1, 2, "1 of 120 before, 2 of 120 after. They are in the means, and make noise."),
+        (0, 11, "HEAD has more of them than chance makes."),
+        (11, 0, "BASE has more of them than chance makes."),
+        (9, 11, "9 of 120 before, 11 of 120 after. They are in the means, and make noise."),
+    ],
+)
+def test_slow_rounds_are_counted_and_more_of_them_than_chance_makes_is_said(
+    before: int, after: int, said: str
+) -> None:
+    found = compare_analyses(with_slow_rounds(base(), before), with_slow_rounds(head(), after))
+
+    [sentence] = list(caveats(found))
+    assert sentence.startswith("Rounds longer than 1.5 medians: ")
+    assert sentence.endswith(said)
+
+
+def test_without_slow_rounds_nothing_is_said_of_them() -> None:
+    assert list(caveats(diff())) == []

@@ -46,21 +46,24 @@ def test_an_attribute_of_another_type_is_named() -> None:
         load_analysis(json.dumps(document).encode())
 
 
-def test_series_that_do_not_fit_together_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("start_ns", "wall_ns", "seams_from", "reason"),
+    [
+        ([1], [1, 2], 0, "different lengths"),
+        ([1], [1], 1, "no round that seams are told of"),
+        ([], [], 0, "no round that seams are told of"),
+        ([1], [-1], 0, "below 0 or beyond 100 days"),
+        ([1], [10**30], 0, "below 0 or beyond 100 days"),
+    ],
+)
+def test_series_that_make_no_sense_are_refused(
+    start_ns: list[int], wall_ns: list[int], seams_from: int, reason: str
+) -> None:
     document = json.loads(STORED)
-    document["analysis"]["series"] = [
-        {
-            "gpu": 0,
-            "start_ns": [1],
-            "wall_ns": [1, 2],
-            "categories": [],
-            "groups": [],
-            "seams": [],
-            "seams_from": 0,
-        }
-    ]
+    series = {"gpu": 0, "start_ns": start_ns, "wall_ns": wall_ns, "seams_from": seams_from}
+    document["analysis"]["series"] = [series | dict.fromkeys(("categories", "groups", "seams"), ())]
 
-    with pytest.raises(StoredAnalysisError, match="series of one GPU have different lengths"):
+    with pytest.raises(StoredAnalysisError, match=reason):
         load_analysis(json.dumps(document).encode())
 
 

@@ -3,6 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
+LONGEST_NS = 2**53
+"""More than any time in a round is: 104 days, up to which arithmetic in float64 is exact."""
+
 Phase = Literal["target", "draft", "prefill", "other"]
 
 
@@ -73,11 +76,15 @@ class RoundSeries:
     seams_from: int
 
     def __post_init__(self) -> None:
-        """Refuse series of different lengths, as a file written by hand may have them."""
-        times = [part.ns for part in self.categories]
+        """Refuse what makes no sense, as a file written by hand may have it."""
+        times = [self.wall_ns, *(part.ns for part in self.categories)]
         times += [part.ns for part in (*self.groups, *self.seams) if part.ns is not None]
-        if {len(self.start_ns), *map(len, times)} != {len(self.wall_ns)}:
+        if {len(self.start_ns)} != {*map(len, times)}:
             raise ValueError("series of one GPU have different lengths")
+        if not 0 <= self.seams_from < len(self.wall_ns):
+            raise ValueError("series of one GPU have no round that seams are told of")
+        if any(not 0 <= time_ns < LONGEST_NS for values in times for time_ns in values):
+            raise ValueError("series of one GPU have times below 0 or beyond 100 days")
 
     def last(self, count: int) -> "RoundSeries":
         """Return the last rounds, of which there is at least one."""

@@ -1,5 +1,6 @@
 """Analyses kept under names, to compare later traces with: one JSON file for each name."""
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -67,15 +68,15 @@ def writable(directory: Path, name: str, *, force: bool) -> Path:
 
     Raises:
         StoredAnalysisError: The name is none, or taken and `force` is not given; or its directory
-            cannot be made.
+            cannot be written or made.
     """
     path = path_of(directory, name)
     if path.exists() and not force:
         raise StoredAnalysisError(f"baseline {name}: exists in {directory}; overwrite with --force")
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoredAnalysisError(f"{directory}: cannot be made ({error.strerror})") from error
+    there = next(each for each in (directory, *directory.absolute().parents) if each.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        what = "no directory that can be written" if there.is_dir() else "not a directory"
+        raise StoredAnalysisError(f"{there}: {what}; name another with --baselines DIR")
     return path
 
 
@@ -86,6 +87,7 @@ def save(path: Path, analysis: "Analysis") -> None:
         StoredAnalysisError: The file cannot be written.
     """
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, f"{_small(analysis)}\n")
     except OSError as error:
         raise StoredAnalysisError(f"{path}: cannot be written ({error.strerror})") from error

@@ -68,8 +68,8 @@ def diff(
             metavar="GATE",
             help="Exit with 1 when a part of the round became longer by more than this and by more"
             " than noise: 'weight_gemm>2%', 'draft/weight_gemm>2%', 'round>1%',"
-            " 'seam:verify->draft_extend>20us'. Exit with 2 when that cannot be told. Repeat it for"
-            " more gates.",
+            " 'seam:verify->draft_extend>20us', 'graph_launches>0'. Exit with 2 when that cannot be"
+            " told. Repeat it for more gates.",
             show_default=False,
         ),
     ] = None,

@@ -35,7 +35,7 @@ class Comparability:
         """Return why a part cannot be compared, None when it can."""
         if self.obstacles:
             return self.obstacles[0]
-        if part.kind is PartKind.ROUND:
+        if part.kind in (PartKind.ROUND, PartKind.LAUNCHES):
             return None
         if part.kind is PartKind.SEAM or part in _GAPS:
             return self.gaps
@@ -58,7 +58,7 @@ def _obstacles(base: Analysis, head: Analysis) -> Iterator[str]:
             yield f"{side} shows no rounds: {analysis.rounds.why or 'none lies in the window'}"
     if base.series and head.series and base.rounds.kind != head.rounds.kind:
         yield f"{base.rounds.kind} rounds against {head.rounds.kind} rounds"
-    if _gpu_models(base) != _gpu_models(head):
+    if _have_other_gpus(base, head):
         yield f"other GPUs: {models_text(base)} against {models_text(head)}"
     if base.rounds.target_rows and head.rounds.target_rows:
         was, became = base.rounds.target_rows, head.rounds.target_rows
@@ -66,6 +66,17 @@ def _obstacles(base: Analysis, head: Analysis) -> Iterator[str]:
             yield f"other batch sizes: the target's passes go over {was:,} rows against {became:,}"
     if (layers := _layers(base)) and (others := _layers(head)) and layers != others:
         yield f"other models: {_layers_text(layers)} against {_layers_text(others)}"
+
+
+def _have_other_gpus(base: Analysis, head: Analysis) -> bool:
+    """Return whether number or models differ; a model that is unknown may be the same."""
+    if len(base.gpus) != len(head.gpus):
+        return True
+    return not _unknown_gpus(base, head) and _gpu_models(base) != _gpu_models(head)
+
+
+def _unknown_gpus(*sides: Analysis) -> bool:
+    return any(gpu.name is None for side in sides for gpu in side.gpus)
 
 
 def _gpu_models(analysis: Analysis) -> Counter[tuple[str | None, int | None]]:
@@ -126,6 +137,8 @@ def _notices(base: Analysis, head: Analysis) -> Iterator[Notice]:
         was, became = (driver or "unknown" for driver in drivers)
         yield Notice("driver-differs", f"Other drivers: {was} against {became}.")
     yield from _batch_notices(base, head)
+    if _unknown_gpus(base, head):
+        yield Notice("gpu-unknown", "A trace does not name its GPUs: they may be of other models.")
     if bool(base.trace.simulated) != bool(head.trace.simulated):
         side = "BASE" if base.trace.simulated else "HEAD"
         yield Notice("one-simulated", f"{side} is simulated, the other trace is a recording.")

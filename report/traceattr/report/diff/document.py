@@ -1,6 +1,6 @@
 """How a diff is written as JSON: one stable document for machines."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -10,10 +10,10 @@ from traceattr.attribution.groups import group_of
 from traceattr.report.diff.diff import Diff
 from traceattr.report.diff.gates import Judgement
 from traceattr.report.diff.graphs import GraphChange
+from traceattr.report.diff.launches import launch_changes
 from traceattr.report.diff.parts import ROUND, PartKind
 from traceattr.report.diff.render import DiffReport
 from traceattr.report.diff.sentences import caveats, changed_parts, verdict_sentence
-from traceattr.report.diff.tables import launch_means_of
 from traceattr.report.diff.verdicts import Change
 from traceattr.report.json_document import dumped
 
@@ -53,7 +53,7 @@ def document(report: DiffReport) -> Json:
         "phases": [_entry("phase", one) for one in diff.of_kind(PartKind.PHASE)],
         "categories": [_category(one) for one in diff.of_kind(PartKind.CATEGORY)],
         "seams": [_entry("seam", one) for one in diff.of_kind(PartKind.SEAM)],
-        "launches": list(_launches(diff)),
+        "launches": [asdict(one) for one in launch_changes(diff)],
         "graphs": [_graph(one) for one in diff.graphs],
         "gates": {
             "advisory": report.is_advisory,
@@ -110,17 +110,6 @@ def _category(change: Change) -> Json:
         "group": group_of(category, phase) if phase else None,
         **_figures(change),
     }
-
-
-def _launches(diff: Diff) -> Iterator[Json]:
-    before, after = launch_means_of(diff)
-    if before is not None and after is not None:
-        for figure in before.figures:
-            yield {
-                "figure": figure,
-                "before": before.figures[figure],
-                "after": after.figures[figure],
-            }
 
 
 def _graph(change: GraphChange) -> Json:

@@ -10,16 +10,20 @@ from traceattr.attribution.groups import GAP_GROUPS
 from traceattr.attribution.round_figures import Phase
 from traceattr.errors import OptionError
 from traceattr.report.diff.diff import Diff
+from traceattr.report.diff.launches import COUNTED, LaunchChange, launch_changes
 from traceattr.report.diff.parts import ROUND, Part, PartKind
 from traceattr.report.diff.verdicts import LEAST_NS, Change
 from traceattr.report.diff.words import difference_text, signed
 from traceattr.report.figures import duration
 from traceattr.rules.categories import CATEGORIES, GROUPS
 
-_FORM = re.compile(r"\s*(?P<name>.+?)\s*>\s*(?P<value>\d+(\.\d+)?)\s*(?P<unit>%|ns|us|ms|s)\s*")
+_FORM = re.compile(r"\s*(?P<name>.+?)\s*>\s*(?P<value>\d+(\.\d+)?)\s*(?P<unit>%|ns|us|ms|s|)\s*")
 _NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 _SEAM = "seam:"
-_EXPECTED = "expected NAME>LIMIT with %, us or ms, such as 'weight_gemm>2%' or 'round>100us'"
+_EXPECTED = (
+    "expected NAME>LIMIT with %, us or ms, such as 'weight_gemm>2%' or 'round>100us', or a number"
+    " of launches, such as 'graph_launches>0'"
+)
 _PHASES: tuple[Phase, ...] = get_args(Phase)
 
 
@@ -38,8 +42,8 @@ class Gate:
     Attributes:
         text: As the user wrote it.
         part: The part.
-        limit: By how much longer it may become; a share of its time before, or ns.
-        is_share: Which of both.
+        limit: By how much more it may become; a share of what it was, ns, or a number of launches.
+        is_share: Whether it is a share.
     """
 
     text: str
@@ -47,9 +51,9 @@ class Gate:
     limit: float
     is_share: bool
 
-    def limit_ns(self, change: Change) -> float:
-        """Return the limit in time."""
-        return self.limit * (change.before_ns or 0) if self.is_share else self.limit
+    def limit_of(self, before: float) -> float:
+        """Return by how much more it may become than it was."""
+        return self.limit * before if self.is_share else self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +84,12 @@ def _parse(text: str) -> Gate:
     form = _FORM.fullmatch(text)
     if form is None:
         raise OptionError(f"--fail-on {text!r}: not a gate ({_EXPECTED})")
-    unit, value = form["unit"], float(form["value"])
-    is_share = unit == "%"
-    limit = value / 100 if is_share else value * _NS[unit]
-    return Gate(text.strip(), _part(form["name"], text), limit, is_share)
+    unit, value, part = form["unit"], float(form["value"]), _part(form["name"], text)
+    if unit == "%":
+        return Gate(text.strip(), part, value / 100, is_share=True)
+    if (unit == "") != (part.kind is PartKind.LAUNCHES):
+        raise OptionError(f"--fail-on {text!r}: not a gate ({_EXPECTED})")
+    return Gate(text.strip(), part, value * _NS.get(unit, 1), is_share=False)
 
 
 def _part(name: str, text: str) -> Part:
@@ -106,6 +112,7 @@ def _named_parts() -> Iterable[Part]:
     yield from (Part(PartKind.GROUP, name) for name in (*GROUPS, *GAP_GROUPS))
     yield from (Part(PartKind.CATEGORY, name) for name in CATEGORIES)
     yield from (Part(PartKind.PHASE, phase) for phase in _PHASES)
+    yield from (Part(PartKind.LAUNCHES, figure) for figure in COUNTED)
 
 
 def _known() -> str:
@@ -122,6 +129,8 @@ def _judged(gate: Gate, diff: Diff) -> tuple[Outcome, str]:
     change = diff.change(gate.part)
     if (reason := diff.comparability.why_not(gate.part)) is not None:
         return Outcome.NOT_JUDGED, reason
+    if gate.part.kind is PartKind.LAUNCHES:
+        return _counted(gate, launch_changes(diff))
     if change is None and gate.part.kind is PartKind.SEAM:
         seams = ", ".join(one.part.name for one in diff.of_kind(PartKind.SEAM)) or "none"
         return Outcome.NOT_JUDGED, f"no such seam in the rounds of either trace (seams: {seams})"
@@ -133,7 +142,7 @@ def _judged(gate: Gate, diff: Diff) -> tuple[Outcome, str]:
 
 
 def _compared(gate: Gate, change: Change, difference_ns: int, noise_ns: int) -> tuple[Outcome, str]:
-    limit_ns = max(gate.limit_ns(change), 0 if change.before_ns else LEAST_NS)
+    limit_ns = max(gate.limit_of(change.before_ns or 0), 0 if change.before_ns else LEAST_NS)
     what = f"{difference_text(change)}, noise {duration(noise_ns)}"
     if difference_ns > limit_ns:
         if difference_ns > noise_ns:
@@ -143,3 +152,13 @@ def _compared(gate: Gate, change: Change, difference_ns: int, noise_ns: int) -> 
         hidden = f"as noise is, more than {signed(noise_ns)} would be needed to fail"
         return Outcome.PASSED, f"{what}: within the limit; {hidden}"
     return Outcome.PASSED, f"{what}: within the limit"
+
+
+def _counted(gate: Gate, changes: Iterable[LaunchChange]) -> tuple[Outcome, str]:
+    for one in changes:
+        if one.figure == gate.part.name and one.before is not None and one.after is not None:
+            what = f"{one.before:,.4g} before and {one.after:,.4g} after per round"
+            if one.after - one.before > gate.limit_of(one.before):
+                return Outcome.FAILED, f"{what}: beyond the limit"
+            return Outcome.PASSED, f"{what}: within the limit"
+    return Outcome.NOT_JUDGED, "a trace does not show it"

@@ -17,13 +17,14 @@ Times = npt.NDArray[np.int64]
 
 
 class PartKind(StrEnum):
-    """What a part is a part of."""
+    """What a part is a part of; launches are counted and take no time of their own."""
 
     ROUND = "round"
     GROUP = "group"
     PHASE = "phase"
     CATEGORY = "category"
     SEAM = "seam"
+    LAUNCHES = "launches"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Part:
 
     Attributes:
         kind: What it is a part of.
-        name: Group, phase, category or seam; ``round`` for the whole.
+        name: Group, phase, category, seam or figure of launching; ``round`` for the whole.
         phase: Of a category, of which model's pass it is part; None for all phases together.
     """
 

@@ -6,6 +6,7 @@ from traceattr.attribution.groups import GAP_GROUPS
 from traceattr.report.diff.diff import Diff
 from traceattr.report.diff.gates import Judgement, Outcome
 from traceattr.report.diff.parts import ROUND, Part, PartKind
+from traceattr.report.diff.slow import slow_sentence
 from traceattr.report.diff.verdicts import (
     CHANCE,
     LEAST_SHARE,
@@ -111,6 +112,8 @@ def caveats(diff: Diff) -> Iterator[str]:
     for notice in diff.comparability.notices:
         yield notice.text
     yield from _uneven(diff)
+    if (slow := slow_sentence(diff)) is not None:
+        yield slow
 
 
 def _uneven(diff: Diff) -> Iterator[str]:

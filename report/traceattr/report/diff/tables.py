@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from traceattr.attribution.groups import GAP_GROUPS
 from traceattr.report.diff.diff import Diff
 from traceattr.report.diff.graphs import Edit, GraphChange
+from traceattr.report.diff.launches import COUNTED, launch_changes
 from traceattr.report.diff.parts import ROUND, PartKind
 from traceattr.report.diff.sentences import changed_parts
 from traceattr.report.diff.verdicts import Change
@@ -20,7 +21,6 @@ from traceattr.report.figures import (
     counted,
     unit_for,
 )
-from traceattr.report.gap_means import LaunchMean, launch_means
 from traceattr.report.names import label_names
 from traceattr.rules.categories import GROUPS
 
@@ -37,12 +37,6 @@ SEAMS = "Seams"
 CHANGE_TITLES = ("before", "after", "change", "percent", "noise", "verdict")
 BOUND_TITLES = ("bound", "after/bound")
 LAUNCH_TITLES = ("per round", "before", "after")
-_LAUNCHES = {
-    "graph launches": "graph_launches",
-    "operations in graphs": "graph_nodes",
-    "eager launches": "eager_launches",
-}
-"""What is counted, by its name in the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,22 +136,12 @@ def _time(time_ns: int | None, unit: Unit) -> str:
 
 def launch_rows(diff: Diff) -> tuple[tuple[str, str, str], ...]:
     """Return what is launched in a round before and after, as means of the GPUs."""
-    before, after = launch_means_of(diff)
-    if before is None or after is None:
-        return ()
+    changes = {one.figure: one for one in launch_changes(diff)}
     return tuple(
-        (name, _number(before.figures[field]), _number(after.figures[field]))
-        for name, field in _LAUNCHES.items()
+        (name, _number(changes[figure].before), _number(changes[figure].after))
+        for figure, name in COUNTED.items()
+        if figure in changes
     )
-
-
-def launch_means_of(diff: Diff) -> tuple[LaunchMean | None, LaunchMean | None]:
-    """Return what launching costs in a round before and after; None where it is not known."""
-    before, after = (
-        next((one for one in launch_means(each) if one.kind == each.rounds.kind), None)
-        for each in (diff.base, diff.head)
-    )
-    return before, after
 
 
 def _number(value: float | None) -> str:
