@@ -16,7 +16,7 @@ from traceattr.cli.options import (
     named_file,
     one_of,
 )
-from traceattr.cli.output import check_output, is_terminal, use_color, width, write_output
+from traceattr.cli.output import check_output, check_page, use_color, width, write_output
 from traceattr.cli.roofline_options import (
     AcceptLengthOption,
     AlphaOption,
@@ -114,8 +114,7 @@ def diff(
     from traceattr.report.diff.render import DiffReport, render_diff
     from traceattr.roofline.deployment import deployment_from_flags
 
-    if format_ is DiffFormat.HTML and is_terminal(output):
-        raise OptionError("--format html: is for a browser; name a file with -o diff.html")
+    check_page(format_, output)
     base, head = _sides(traces, against, baselines_directory(directory))
     check_output(output, force=force, inputs=(base, head, rules, deployment, server_args, gpu_file))
     gates = parse_gates(fail_on or ())

@@ -111,6 +111,16 @@ def _check_file(path: Path, force: bool) -> None:
         raise OptionError(f"{path}: no such directory; create it: mkdir -p {missing}")
 
 
+def check_page(format: str, path: Path | None) -> None:  # noqa: A002
+    """Refuse to fill a terminal with a page for a browser.
+
+    Raises:
+        OptionError: It would.
+    """
+    if format == "html" and is_terminal(path):
+        raise OptionError("--format html: is for a browser; name a file, as in -o report.html")
+
+
 def write_output(text: str, path: Path | None) -> None:
     """Print the text, or write it whole and then name the file on standard error.
 

@@ -25,8 +25,8 @@ from traceattr.cli.options import (
 )
 from traceattr.cli.output import (
     check_output,
+    check_page,
     check_plot,
-    is_terminal,
     link_to,
     use_color,
     width,
@@ -118,7 +118,7 @@ def report(
 
     inputs = (trace, rules, deployment, server_args, gpu_file)
     check_output(output, force=force, inputs=inputs)
-    _check_not_to_a_terminal(format_, output)
+    check_page(format_, output)
     check_plot(plot, output, force=force, inputs=inputs)
     changes = _changes(what_if or (), sweep or ())
     choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
@@ -169,16 +169,6 @@ def report(
 
         text = render_html(analysis, closeups, comparison)
     write_output(text, output)
-
-
-def _check_not_to_a_terminal(format_: DocumentFormat, output: Path | None) -> None:
-    """Refuse to fill a terminal with a page.
-
-    Raises:
-        OptionError: It would.
-    """
-    if format_ is DocumentFormat.HTML and is_terminal(output):
-        raise OptionError("--format html: is for a browser; name a file with -o report.html")
 
 
 def _changes(what_ifs: "Sequence[str]", sweeps: "Sequence[str]") -> "tuple[Change, ...]":

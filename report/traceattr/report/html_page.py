@@ -33,6 +33,19 @@ if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.html_roofline import RooflineView
 
 
+_SECTIONS = (
+    ("groups", "Groups"),
+    ("timeline", "Timeline"),
+    ("rounds", "Rounds"),
+    ("gaps", "Gaps"),
+    ("roofline", "Roofline"),
+    ("ranks", "Ranks"),
+    ("kernels", "Kernels"),
+    ("reading", "How to read this"),
+    ("provenance", "Provenance"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class RanksView:
     """The section on communication across ranks.
@@ -55,7 +68,8 @@ class Page:
     """Everything that a page says.
 
     Attributes:
-        file: Name of the trace.
+        title: Name of the trace.
+        sections: Anchors and names of what can be gone to.
         headline: The sentence with the number that matters.
         simulated: What to say when nothing was measured.
         graphs: How CUDA graphs were traced.
@@ -77,7 +91,8 @@ class Page:
         version: Of traceattr.
     """
 
-    file: str
+    title: str
+    sections: tuple[tuple[str, str], ...]
     headline: str
     simulated: str | None
     graphs: str
@@ -101,8 +116,14 @@ class Page:
 
 def page_of(analysis: Analysis, closeups: Closeups, comparison: "Comparison | None") -> Page:
     """Return what a page says about a trace."""
+    ranks = _ranks(analysis)
+    absent = {
+        *(() if comparison else ("roofline",)),
+        *(() if ranks.sentences else ("ranks",)),
+    }
     return Page(
-        file=analysis.trace.file,
+        title=analysis.trace.file,
+        sections=tuple(one for one in _SECTIONS if one[0] not in absent),
         headline=headline(analysis),
         simulated=simulated_sentence(analysis),
         graphs=graph_sentence(analysis),
@@ -117,7 +138,7 @@ def page_of(analysis: Analysis, closeups: Closeups, comparison: "Comparison | No
         rounds=rounds_view(analysis),
         seams=seams_view(analysis),
         roofline=_roofline(comparison),
-        ranks=_ranks(analysis),
+        ranks=ranks,
         layers=layers_sentences(analysis),
         kernels=kernel_list(analysis),
         provenance=provenance(analysis),

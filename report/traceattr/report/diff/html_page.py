@@ -1,13 +1,11 @@
 """What the page of a diff holds, as texts and as percents of its drawings."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from traceattr.attribution.analysis import Analysis
 from traceattr.report.diff.diff import Diff
 from traceattr.report.diff.kernels import KernelChange, kernel_changes
+from traceattr.report.diff.parts import ROUND
 from traceattr.report.diff.provenance import provenance_facts, rounds_title
 from traceattr.report.diff.render import DiffReport
 from traceattr.report.diff.sentences import (
@@ -35,10 +33,12 @@ from traceattr.report.diff.tables import (
     seam_rows,
     unit_of,
 )
-from traceattr.report.diff.words import signed, signed_number
+from traceattr.report.diff.words import difference_text, signed, signed_number
 from traceattr.report.escape import visible
-from traceattr.report.figures import MICROSECONDS, counted, duration, unit_for
+from traceattr.report.figures import MICROSECONDS, UNKNOWN, counted, duration
 from traceattr.report.html_closeup import LONGEST_NAME
+from traceattr.report.html_figures import Figure
+from traceattr.report.html_histogram import Histogram, histograms
 from traceattr.report.html_table import HtmlTable, html_table
 from traceattr.report.names import cut, label_names
 
@@ -46,7 +46,6 @@ MOST_KERNELS = 500
 MOST_EDITS = 200
 """Lines of each list."""
 
-_BINS = 48
 _CENTRE = 50.0
 """Where a chart of changes has its zero, in percent of its width."""
 
@@ -90,25 +89,6 @@ class BarTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Bars:
-    """How the rounds of one trace are distributed; places are percents of the drawing."""
-
-    name: str
-    bins: tuple[tuple[float, float], ...]
-    mean: float
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """How the rounds of both traces are distributed, on one axis."""
-
-    sides: tuple[Bars, Bars]
-    ends: tuple[str, str]
-    bin_width: float
-
-
-@dataclass(frozen=True, slots=True)
 class GraphSection:
     """What became of the graphs of one kind."""
 
@@ -141,17 +121,19 @@ class DiffPage:
 
     version: str
     title: str
+    sections: tuple[tuple[str, str], ...]
     headline: str
     simulated: tuple[str, ...]
     gates_sentence: str | None
     gates: tuple[str, ...]
+    figures: tuple[Figure, ...]
     warnings: tuple[str, ...]
     groups: BarTable
     changed: BarTable | None
     seams: BarTable | None
     categories: HtmlTable | None
     launches: HtmlTable | None
-    rounds: Distribution | None
+    rounds: tuple[tuple[str, Histogram], ...]
     graphs: tuple[GraphSection, ...]
     kernels: tuple[KernelLine, ...]
     kernels_more: str | None
@@ -166,13 +148,15 @@ def diff_page(report: DiffReport) -> DiffPage:
     titles = CHANGE_TITLES if report.comparison is None else (*CHANGE_TITLES, *BOUND_TITLES)
     groups = group_rows(diff, report.comparison)
     kernels = kernel_changes(diff)
-    return DiffPage(
+    page = DiffPage(
         version=diff.head.version,
         title=f"{diff.base.trace.file} and {diff.head.trace.file}",
+        sections=(),
         headline=verdict_sentence(diff),
         simulated=tuple(simulated_sentences(diff)),
         gates_sentence=gates_sentence(report.judgements, is_advisory=report.is_advisory),
         gates=tuple(map(gate_text, report.judgements)),
+        figures=tuple(_figures(diff)),
         warnings=tuple(caveats(diff)),
         groups=_bars(f"{rounds_title(diff)}, in {unit.name}", ("group", *titles), groups),
         changed=_table(f"{CHANGED}, in {unit.name} per round", "part", changed_rows(diff)),
@@ -190,6 +174,21 @@ def diff_page(report: DiffReport) -> DiffPage:
         method=METHOD,
         provenance=provenance_facts(diff),
     )
+    return replace(page, sections=tuple(_sections(page)))
+
+
+def _sections(page: DiffPage) -> Iterator[tuple[str, str]]:
+    """Yield anchors and names of what there is to go to."""
+    found = (
+        ("groups", "Groups", page.groups.rows),
+        ("rounds", "Rounds", page.rounds),
+        ("seams", "Seams", page.seams),
+        ("graphs", "Graphs", page.graphs),
+        ("kernels", "Kernels", page.kernels),
+    )
+    yield from ((anchor, name) for anchor, name, rows in found if rows)
+    yield "method", "How to read this"
+    yield "provenance", "Provenance"
 
 
 def _more(number: int, noun: str) -> str | None:
@@ -222,38 +221,26 @@ def _bar(row: DiffRow, scale: float) -> ChangeBar:
     )
 
 
-def _distribution(diff: Diff) -> Distribution | None:
-    """Return how long the rounds of the first GPU are, before and after."""
-    if not diff.base.series or not diff.head.series:
-        return None
-    both = [np.array(side.series[0].wall_ns, np.int64) for side in (diff.base, diff.head)]
-    first, last = min(int(one.min()) for one in both), max(int(one.max()) for one in both)
-    if first == last:
-        return None
-    unit = unit_for(last)
-    sides = [
-        _side(name, analysis, first, last)
-        for name, analysis in (("before", diff.base), ("after", diff.head))
-    ]
-    return Distribution(
-        (sides[0], sides[1]), (unit.text(first), unit.text(last)), round(100 / _BINS, 3)
-    )
+def _distribution(diff: Diff) -> tuple[tuple[str, Histogram], ...]:
+    """Return how long the rounds of the first GPU are, before and after, on one scale."""
+    series = [side.series[0].wall_ns for side in (diff.base, diff.head) if side.series]
+    if len(series) < 2 or diff.comparability.obstacles:
+        return ()
+    return tuple(zip(("before", "after"), histograms(series), strict=False))
 
 
-def _side(name: str, analysis: Analysis, first: int, last: int) -> Bars:
-    lengths = np.array(analysis.series[0].wall_ns, np.int64)
-    counts, _ = np.histogram(lengths, bins=_BINS, range=(first, last))
-    mean_ns = float(lengths.mean())
-    return Bars(
-        name=name,
-        bins=tuple(
-            (round(100 * at / _BINS, 3), round(100 * number / int(counts.max()), 3))
-            for at, number in enumerate(counts.tolist())
-            if number
-        ),
-        mean=round(100 * (mean_ns - first) / (last - first), 3),
-        label=f"{counted(len(lengths), 'round')} {name}, mean {duration(round(mean_ns))}",
-    )
+def _figures(diff: Diff) -> Iterator[Figure]:
+    """Yield the round before and after, and by how much it changed."""
+    change = diff.change(ROUND)
+    if change is None:
+        return
+    sides = (("Before", change.before_ns, diff.base), ("After", change.after_ns, diff.head))
+    for (name, time_ns, analysis), rounds in zip(sides, diff.rounds, strict=True):
+        text = UNKNOWN if time_ns is None else duration(time_ns)
+        yield Figure(name, text, f"mean of {counted(rounds, 'round')} of {analysis.trace.file}")
+    noise = UNKNOWN if change.noise_ns is None else duration(change.noise_ns)
+    yield Figure("Change", difference_text(change), f"noise {noise}")
+    yield Figure("Verdict", str(change.verdict), change.reason or "of the whole round")
 
 
 def _graphs(diff: Diff) -> Iterator[GraphSection]:

@@ -2,7 +2,7 @@
 
 startTheme();
 startPrinting();
-for (const table of document.querySelectorAll("table.kernels")) startSorting(table);
+for (const table of document.querySelectorAll("table.sorts")) startSorting(table);
 for (const fields of document.querySelectorAll("[data-filters]")) startFilters(fields);
-startCloseup();
-startRounds();
+if (document.getElementById("closeup-data")) startCloseup();
+if (document.getElementById("rounds-data")) startRounds();

@@ -2,9 +2,7 @@
 
 /** Start the plot of rounds, one point each, with what makes a round longer than the median. */
 function startRounds() {
-  const text = document.getElementById("rounds-data");
-  if (!text) return;
-  const data = JSON.parse(text.textContent);
+  const data = JSON.parse(document.getElementById("rounds-data").textContent);
   const box = document.getElementById("rounds-view");
   document.getElementById("rounds-plot").hidden = false;
   const numbers = data.lengths.map((_, at) => at);

@@ -39,14 +39,14 @@ function startFilters(fields) {
     for (const one of rows) {
       const shown =
         words.every((word) => one.text.includes(word)) &&
-        (!category.value || one.row.dataset.category === category.value);
+        (!category?.value || one.row.dataset.category === category.value);
       one.row.hidden = !shown;
       left += shown;
     }
     fields.querySelector("output").textContent = `${left.toLocaleString("en")} of ${formatCount(rows.length, "name")}`;
   };
   text.addEventListener("input", apply);
-  category.addEventListener("change", apply);
+  category?.addEventListener("change", apply);
   fields.hidden = false;
   apply();
 }
