@@ -32,7 +32,8 @@ class Runner:
     def __init__(self, folder: Path, github: FakeGithub, **inputs: str) -> None:
         self.folder = folder
         self.inputs = {name: each["default"] for name, each in ACTION["inputs"].items()}
-        self.inputs |= {"token": "ghs_0123456789"} | inputs
+        self.inputs |= {"token": "ghs_0123456789"}
+        self.inputs |= {name.replace("_", "-"): text for name, text in inputs.items()}
         self.outputs: dict[str, str] = {}
         commands = folder / "bin"
         commands.mkdir()
@@ -70,7 +71,7 @@ class Runner:
     def _value(self, text: str) -> str:
         """Return a value of a step's environment with its expression evaluated."""
         return re.sub(
-            r"\$\{\{ (?:inputs|steps\.report\.outputs)\.(\w+) \}\}",
+            r"\$\{\{ (?:inputs|steps\.report\.outputs)\.([\w-]+) \}\}",
             lambda match: (self.inputs if "inputs." in match[0] else self.outputs)[match[1]],
             text,
         )
@@ -105,6 +106,78 @@ def test_a_pull_request_gets_a_report_a_comment_and_a_summary(
     page = (tmp_path / "traceattr-report" / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert not (tmp_path / "hacked").exists()
+
+
+STAND_IN = """#!/bin/sh
+[ "$1" = comment ] && exec "$REAL" -m traceattr "$@"
+echo "$*" >> "$CALLS"
+[ "$1 $2" = "baseline show" ] && exit $((1 - HAS_BASELINE))
+while [ $# -gt 0 ]; do [ "$1" = -o ] && echo "**Fine.**" > "$2"; shift; done
+exit $EXIT_CODE
+"""
+"""Says what it was asked, writes a report, and really comments."""
+
+
+def stand_in(runner: Runner, *, exit_code: int = 0, has_baseline: bool = True) -> None:
+    (runner.folder / "bin" / "traceattr").write_text(STAND_IN, encoding="utf-8")
+    runner.environment |= {
+        "REAL": sys.executable,
+        "CALLS": str(runner.folder / "calls"),
+        "EXIT_CODE": str(exit_code),
+        "HAS_BASELINE": str(int(has_baseline)),
+    }
+
+
+def calls(runner: Runner) -> list[str]:
+    return (runner.folder / "calls").read_text(encoding="utf-8").splitlines()
+
+
+def test_a_gate_that_fails_does_so_after_the_comment(github: FakeGithub, tmp_path: Path) -> None:
+    runner = Runner(tmp_path, github, trace="new.sqlite", baseline="main", fail_on="round>1%\nx>2%")
+    stand_in(runner, exit_code=1)
+
+    results = [runner.step(name) for name in ("Report", "Comment", "Gate")]
+
+    assert [result.returncode for result in results] == [0, 0, 1], results
+    assert github.bodies() == ["<!-- traceattr:default -->\n\n**Fine.**\n"]
+    asked = "diff --against=main --fail-on=round>1% --fail-on=x>2%"
+    assert calls(runner) == [
+        "baseline show -- main",
+        f"{asked} --format json -o traceattr-report/report.json -- new.sqlite",
+        f"{asked} --format html -o traceattr-report/report.html -- new.sqlite",
+        f"{asked} --format markdown -o traceattr-report/report.md -- new.sqlite",
+    ]
+
+
+def test_gates_may_only_advise_on_two_traces(github: FakeGithub, tmp_path: Path) -> None:
+    inputs = {"base": "old.sqlite", "fail_on": "round>1%", "advisory": "true"}
+    runner = Runner(tmp_path, github, trace="new.sqlite", **inputs)
+    stand_in(runner)
+
+    assert runner.step("Report").returncode == 0
+
+    assert runner.outputs["code"] == "0"
+    assert calls(runner)[0] == (
+        "diff --fail-on=round>1% --advisory --format json -o traceattr-report/report.json"
+        " -- old.sqlite new.sqlite"
+    )
+
+
+def test_without_a_baseline_yet_the_trace_is_reported_and_may_become_one(
+    github: FakeGithub, tmp_path: Path
+) -> None:
+    inputs = {"baseline": "main", "save_baseline": "main", "fail_on": "round>1%"}
+    runner = Runner(tmp_path, github, trace="new.sqlite", **inputs)
+    stand_in(runner, has_baseline=False)
+
+    result = runner.step("Report")
+
+    assert "::notice::there is no baseline to compare with yet" in result.stdout
+    assert [line.split(" --format")[0] for line in calls(runner)] == [
+        "baseline show -- main",
+        *["report"] * 3,
+        "baseline save --force -- main new.sqlite",
+    ]
 
 
 def test_a_pull_request_from_a_fork_is_no_failure(github: FakeGithub, tmp_path: Path) -> None:
