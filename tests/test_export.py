@@ -150,12 +150,11 @@ def test_a_partial_export_is_accepted(tmp_path: Path, tables: tuple[str, ...]) -
     [
         (
             (),
-            "an SQLite database, but not an nsys export "
-            "(no StringIds or CUPTI tables; it has: none)",
+            "tables, but not of an nsys export (no StringIds or CUPTI tables; it has: none)",
         ),
         (
             ("moz_places (url)", "StringIds (id)"),
-            "an SQLite database, but not an nsys export "
+            "tables, but not of an nsys export "
             "(no StringIds or CUPTI tables; it has: StringIds, moz_places)",
         ),
         (
@@ -183,30 +182,6 @@ NSYS_REP = b"NVIDIA Tegra Profiler Report\x00\x01\x02" + bytes(1000)
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        (
-            "a.nsys-rep",
-            NSYS_REP,
-            "an nsys report, not an export of it; "
-            "run: nsys export --type sqlite --output DIR/a.sqlite DIR/a.nsys-rep",
-        ),
-        (
-            "a.qdrep",
-            NSYS_REP,
-            "an nsys report, not an export of it; "
-            "run: nsys export --type sqlite --output DIR/a.sqlite DIR/a.qdrep",
-        ),
-        (
-            "a.sqlite",
-            NSYS_REP,
-            "an nsys report, not an export of it; "
-            "run: nsys export --type sqlite --output DIR/a.export.sqlite DIR/a.sqlite",
-        ),
-        (
-            "a b.nsys-rep",
-            NSYS_REP,
-            "an nsys report, not an export of it; "
-            "run: nsys export --type sqlite --output 'DIR/a b.sqlite' 'DIR/a b.nsys-rep'",
-        ),
         (
             "a.qdstrm",
             b"U3w[END]NVIDIA Nsight Systems Stream\x00",
@@ -249,17 +224,20 @@ NSYS_REP = b"NVIDIA Tegra Profiler Report\x00\x01\x02" + bytes(1000)
         (
             "a.arrow",
             arrow_bytes(lambda table, to: feather.write_feather(table, to, compression=None)),
-            "an Arrow file, which is not supported yet; AGAIN",
+            "an Arrow file, not an export; if it is one table of an nsys export, "
+            "name its directory instead: DIR",
         ),
         (
             "a.arrow",
             arrow_bytes(arrow_stream),
-            "an Arrow stream, which is not supported yet; AGAIN",
+            "tables, but not of an nsys export (no StringIds or CUPTI tables; it has: none); "
+            "to make one: nsys export --type sqlite --output DIR/a.arrow DIR/a.nsys-rep",
         ),
         (
             "a.parquet",
             arrow_bytes(parquet.write_table),
-            "a Parquet file, which is not supported yet; AGAIN",
+            "a Parquet file, not an export; if it is one table of an nsys export, "
+            "name its directory instead: DIR",
         ),
         ("a.h5", b"\x89HDF\r\n\x1a\n\0", "an HDF5 file, which is not supported; AGAIN"),
         (
@@ -291,14 +269,36 @@ def test_a_file_of_another_kind_is_named_with_the_command_that_helps(
     assert refusal(path) == expected
 
 
+@pytest.mark.parametrize("name", ["a.nsys-rep", "a.qdrep", "a.sqlite", "a b.nsys-rep"])
+def test_a_report_is_named_with_the_command_that_exports_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(NSYS_REP)
+    without_nsys(monkeypatch)
+
+    message = refusal(path)
+
+    made = tmp_path / ("a.export.sqlite" if name == "a.sqlite" else f"{path.stem}.sqlite")
+    command = shlex.join(["nsys", "export", "--type", "sqlite", "--output", str(made), str(path)])
+    assert message.startswith("an nsys report, and no nsys to export it (nsys: not found on PATH; ")
+    assert message.endswith(f"; where there is one, run: {command}")
+
+
+def without_nsys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("TRACEATTR_NSYS", raising=False)
+
+
 def test_the_remedy_works_for_a_name_that_looks_like_an_option(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    without_nsys(monkeypatch)
     path = Path("-o $(x).nsys-rep")
     path.write_bytes(NSYS_REP)
 
-    command = refusal(path).partition("run: ")[2]
+    command = refusal(path).rpartition("run: ")[2]
 
     assert shlex.split(command)[-2:] == ["./-o $(x).sqlite", "./-o $(x).nsys-rep"]
 
@@ -342,31 +342,13 @@ def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("entry", "message"),
-    [
-        ("StringIds.parquet", "an nsys parquetdir export, which is not supported yet; make one"),
-        ("StringIds.arrow", "an nsys arrowdir export, which is not supported yet; make one"),
-        ("notes.txt", "a directory, not a file (expected the .sqlite made by nsys export)"),
-    ],
-)
-def test_a_directory_is_refused(tmp_path: Path, entry: str, message: str) -> None:
-    (tmp_path / entry).touch()
+def test_a_directory_of_other_things_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").touch()
 
-    assert refusal(tmp_path).startswith(message)
-
-
-@pytest.mark.parametrize("name", [".", "..", "../here/.."])
-def test_a_directory_without_a_name_of_its_own_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    (tmp_path / "here").mkdir()
-    for directory in (tmp_path, tmp_path / "here"):
-        (directory / "StringIds.parquet").touch()
-    monkeypatch.chdir(tmp_path / "here")
-
-    path = Path(name)
-    assert refusal(path).endswith(f" --output {path / 'export.sqlite'} {path / 'export.nsys-rep'}")
+    assert refusal(tmp_path) == (
+        "a directory, but not an export (expected the .sqlite, or the directory of .parquet or "
+        ".arrow files, that nsys export makes)"
+    )
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this platform")

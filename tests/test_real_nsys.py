@@ -11,6 +11,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from traceattr.cli import app
+from traceattr.ingest.export import open_export
+from traceattr.ingest.scan import ColumnType, scan_table
 
 PROGRAM = """
 import ctypes, sys, time
@@ -28,6 +30,19 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
+# nsys 2022 loses a race at its start now and then, on a busy machine.
+RACE = "ProcessWaiter"
+TRIES = 5
+
+
+def record(*arguments: str | Path) -> Result:
+    for _ in range(TRIES):
+        result = run("profile", *arguments)
+        if RACE not in result.stderr:
+            break
+    return result
+
+
 def command(seconds: float) -> list[str]:
     pytest.importorskip("nvidia.nvtx")
     return ["--", sys.executable, "-c", PROGRAM, str(seconds)]
@@ -37,7 +52,7 @@ def command(seconds: float) -> list[str]:
 def recorded(nsys: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Result]:
     """Record a program once, and return its report and what the command said."""
     folder = tmp_path_factory.mktemp("100% real")
-    result = run("profile", "--nsys", nsys, "-o", folder / "cpu", *command(0.1))
+    result = record("--nsys", nsys, "-o", folder / "cpu", *command(0.1))
     return folder / "cpu.nsys-rep", result
 
 
@@ -66,7 +81,7 @@ def test_a_recording_without_gpu_work_is_kept_and_said_to_have_none(
 
 
 def test_a_recording_that_never_begins_is_one_line(nsys: str, tmp_path: Path) -> None:
-    result = run("profile", "--nsys", nsys, "-o", tmp_path / "a", "--on-demand", *command(0.1))
+    result = record("--nsys", nsys, "-o", tmp_path / "a", "--on-demand", *command(0.1))
 
     assert result.exit_code == 2
     assert result.stderr.splitlines()[-1].startswith(
@@ -76,14 +91,68 @@ def test_a_recording_that_never_begins_is_one_line(nsys: str, tmp_path: Path) ->
 
 def test_stopping_ends_the_program_and_keeps_the_report(nsys: str, tmp_path: Path) -> None:
     arguments = ["profile", "--nsys", nsys, "-o", str(tmp_path / "a"), *command(60)]
-    with subprocess.Popen(
-        [sys.executable, "-m", "traceattr", *arguments], stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stderr is not None
-        while "running" not in process.stderr.readline():
-            assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        said = process.stderr.read()
+    for _ in range(TRIES):
+        code, said = stopped_when_running([sys.executable, "-m", "traceattr", *arguments])
+        if RACE not in said:
+            break
 
-    assert process.returncode == 130
+    assert code == 130
     assert said.splitlines()[-1] == f"stopped; report on it: traceattr report {tmp_path}/a.nsys-rep"
+
+
+def stopped_when_running(arguments: list[str]) -> tuple[int, str]:
+    """Start it, send Ctrl-C when the program runs, and return its exit code and what it said."""
+    with subprocess.Popen(arguments, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        said = ""
+        while "running" not in said and (line := process.stderr.readline()):
+            said += line
+        process.send_signal(signal.SIGINT)
+        said += process.stderr.read()
+    return process.returncode, said
+
+
+def test_a_report_is_exported_into_the_cache(
+    nsys: str, recorded: tuple[Path, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There it is found to hold no GPU work, which only an export can tell."""
+    monkeypatch.setenv("TRACEATTR_NSYS", nsys)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    result = run("report", recorded[0])
+
+    assert result.stderr.startswith(f"error: {recorded[0]}: no CUDA kernel, copy or graph was")
+    [export] = (tmp_path / "traceattr" / "exports").iterdir()
+    assert export.suffix == ".sqlite"
+
+
+def test_a_damaged_report_is_refused_in_the_words_of_nsys(
+    nsys: str, recorded: tuple[Path, Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half = tmp_path / "half.nsys-rep"
+    whole = recorded[0].read_bytes()
+    half.write_bytes(whole[: len(whole) // 2])
+    monkeypatch.setenv("TRACEATTR_NSYS", nsys)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    result = run("report", half)
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {half}: nsys 20")
+    assert "cannot export it: Exportation error" in result.stderr
+
+
+def test_arrow_streams_are_read_as_nsys_writes_them(
+    nsys: str, recorded: tuple[Path, Result], tmp_path: Path
+) -> None:
+    target = tmp_path / "cpu.arrow"
+    command = [nsys, "export", "--type=arrow", f"--output={target}", "--quiet=true"]
+    if subprocess.run([*command, recorded[0]], check=False, capture_output=True).returncode:
+        pytest.skip("this nsys has no arrow export")
+
+    with open_export(target) as export:
+        events = scan_table(export, "NVTX_EVENTS", {"text": ColumnType.TEXT}).batches.read_all()
+        ids = scan_table(export, "StringIds", {"id": ColumnType.INTEGER}).batches.read_all()
+
+    assert events.to_pydict() == {"text": [b"a decode round"]}
+    assert ids.num_rows > 0

@@ -60,7 +60,7 @@ TraceArgument = Annotated[
     typer.Argument(
         callback=named_file,
         metavar="TRACE",
-        help="Export of an Nsight Systems report: nsys export --type sqlite REPORT.nsys-rep",
+        help="Export of an Nsight Systems report (nsys export --type sqlite), or the .nsys-rep.",
         show_default=False,
     ),
 ]

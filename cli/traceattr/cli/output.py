@@ -88,6 +88,8 @@ def link_to(file: Path | None, output: Path | None) -> str | None:
 
 def _check_no_input(path: Path, inputs: Iterable[Path]) -> None:
     for each in inputs:
+        if each.is_dir() and _followed(path).is_relative_to(_followed(each)):
+            raise OptionError(f"{path}: is inside the input {each}; name another output file")
         for suffix in ("", *_SIDECARS):
             if _is_same(path, Path(f"{each}{suffix}")) or (
                 suffix and _is_same(path, Path(f"{_followed(each)}{suffix}"))

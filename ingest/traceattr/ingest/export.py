@@ -1,4 +1,4 @@
-"""Opening an nsys SQLite export: every unusable file is refused with one line, none is touched."""
+"""Opening an nsys export: every unusable file is refused with one line, none is touched."""
 
 import os
 import shutil
@@ -6,14 +6,22 @@ import sqlite3
 import stat
 import tempfile
 import textwrap
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+import pyarrow as pa
+
 from traceattr.errors import ExportError
 from traceattr.ingest import export_format
+from traceattr.ingest.table_files import (
+    STREAM_MAGIC,
+    TableFile,
+    tables_in_directory,
+    tables_in_stream,
+)
 
 # https://www.sqlite.org/fileformat2.html section 1.3: offsets into the 100-byte header.
 _HEADER_BYTES = 100
@@ -44,11 +52,13 @@ class Export:
 
     Attributes:
         path: The file as the user named it; for messages.
-        database: The SQLite file to read: the file itself without symbolic links, or a private
-            copy of it when a write-ahead log lies beside it.
+        database: What is read: the file or directory itself without symbolic links, a private
+            copy of it when a write-ahead log lies beside it, or the export of a report in the
+            cache.
         tables: Name of each table, as spelt in the file, to its column names in file order.
         uri: How SQLite opens `database` without writing to it or beside it.
         stamp: Size in bytes and modification time in ns of `database` when it was opened.
+        files: Where each table lies in an export that is not SQLite; empty when it is.
     """
 
     path: Path
@@ -56,6 +66,7 @@ class Export:
     tables: Mapping[str, tuple[str, ...]]
     uri: str
     stamp: tuple[int, int]
+    files: Mapping[str, TableFile] = field(default_factory=dict)
 
     def connect(self) -> sqlite3.Connection:
         r"""Open a new read-only connection.
@@ -105,46 +116,79 @@ def sqlite_failure(path: Path, part: str, error: Exception) -> ExportError:
 
 
 @contextmanager
-def open_export(path: Path) -> Iterator[Export]:
-    """Check that a file is an nsys SQLite export that can be read, and open it.
+def open_export(
+    path: Path, *, progress: Callable[[str], None] = lambda _: None
+) -> Iterator[Export]:
+    """Check that something is an nsys export that can be read, and open it.
+
+    SQLite files are read, directories of Parquet or Arrow tables, Arrow streams, and reports, which
+    the local nsys exports into the user's cache directory.
 
     Nothing is ever written to the file or into its directory. A file with a live write-ahead log
     is copied, together with that log, into a private directory that is removed on exit.
 
     Args:
-        path: The file as the user named it.
+        path: The file or directory as the user named it.
+        progress: Told in a few words what is done next.
 
     Raises:
         ExportError: The file cannot be used; the message says why and what to do.
+        NsysError: The local nsys cannot export the report.
     """
-    database = Path(os.path.realpath(path))
     with ExitStack() as cleanup:
         try:
-            header = _sqlite_header(path)
-            _refuse_hot_journal(path, database)
-            if _size(_sibling(database, "-wal")) > _WAL_HEADER_BYTES:
-                private = tempfile.TemporaryDirectory(prefix="traceattr-")
-                copy = Path(cleanup.enter_context(private)) / "export.sqlite"
-                database = _copy_with_log(path, database, copy)
-            else:
-                _refuse_truncated(path, header, _size(database))
-            uri = _uri(database, header)
-            stamp = _stamp(database)
+            export = _opened(path, cleanup, progress)
+        except pa.ArrowException as error:
+            raise sqlite_failure(path, "a table", error) from error
         except OSError as error:
-            raise ExportError(f"{path}: cannot be read ({error.strerror})") from error
-        tables = _tables(path, uri)
-        _refuse_foreign(path, tables)
-        yield Export(path, database, tables, uri, stamp)
+            raise ExportError(f"{path}: cannot be read ({error.strerror or error})") from error
+        _refuse_foreign(path, export.tables)
+        yield export
 
 
-def _sqlite_header(path: Path) -> bytes:
-    """The header of the SQLite database at `path`; anything else is refused."""
+def _opened(path: Path, cleanup: ExitStack, progress: Callable[[str], None]) -> Export:
+    if path.is_dir():
+        return _of_tables(path, tables_in_directory(path))
+    head = _head(path)
+    if head.startswith(STREAM_MAGIC):
+        return _of_tables(path, tables_in_stream(path))
+    if head.startswith(export_format.REPORT_MAGIC):
+        from traceattr.ingest.export_cache import cached_export
+
+        progress("exporting with nsys")
+        return _of_database(path, cached_export(path), cleanup)
+    return _of_database(path, path, cleanup)
+
+
+def _of_tables(path: Path, files: Mapping[str, TableFile]) -> Export:
+    database = Path(os.path.realpath(path))
+    tables = {name: file.columns for name, file in files.items()}
+    return Export(path, database, MappingProxyType(tables), "", _stamp(database), files)
+
+
+def _of_database(path: Path, file: Path, cleanup: ExitStack) -> Export:
+    """Open an SQLite file; `path` is what messages call it."""
+    database = Path(os.path.realpath(file))
+    head = _head(database)
+    if not head.startswith(export_format.SQLITE_MAGIC):
+        raise ExportError(f"{path}: {export_format.wrong_format(path, head)}")
+    header = head[:_HEADER_BYTES]
+    _refuse_hot_journal(path, database)
+    if _size(_sibling(database, "-wal")) > _WAL_HEADER_BYTES:
+        private = tempfile.TemporaryDirectory(prefix="traceattr-")
+        copy = Path(cleanup.enter_context(private)) / "export.sqlite"
+        database = _copy_with_log(path, database, copy)
+    else:
+        _refuse_truncated(path, header, _size(database))
+    uri = _uri(database, header)
+    stamp = _stamp(database)
+    return Export(path, database, _tables(path, uri), uri, stamp)
+
+
+def _head(path: Path) -> bytes:
+    """The first bytes of a file; what has none is refused."""
     try:
-        mode = path.stat().st_mode
-        if stat.S_ISDIR(mode):
-            names = sorted(entry.name for entry in path.iterdir())
-            raise ExportError(f"{path}: {export_format.wrong_directory(path, names)}")
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(path.stat().st_mode):
             raise ExportError(f"{path}: not a regular file (expected a .sqlite file)")
         with path.open("rb") as file:
             head = file.read(export_format.HEAD_BYTES)
@@ -158,9 +202,7 @@ def _sqlite_header(path: Path) -> bytes:
         is_recording = path.suffix in (".nsys-rep", ".qdstrm")
         remedy = "record again" if is_recording else export_format.export_again(path)
         raise ExportError(f"{path}: empty file (0 bytes); {remedy}")
-    if not head.startswith(export_format.SQLITE_MAGIC):
-        raise ExportError(f"{path}: {export_format.wrong_format(path, head)}")
-    return head[:_HEADER_BYTES]
+    return head
 
 
 def _refuse_truncated(path: Path, header: bytes, size_bytes: int) -> None:
@@ -275,7 +317,7 @@ def _has_nsys_columns(columns: Mapping[str, set[str]], tables: Collection[str]) 
 def _foreign(path: Path, tables: Collection[str]) -> str:
     some = ", ".join(sorted(tables)[:3]) or "none"
     return (
-        f"an SQLite database, but not an nsys export (no StringIds or CUPTI tables; it has: {some})"
+        f"tables, but not of an nsys export (no StringIds or CUPTI tables; it has: {some})"
         f"; to make one: {export_format.export_first(path)}"
     )
 
@@ -317,5 +359,6 @@ def _size(path: Path) -> int:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns
+    files = list(path.iterdir()) if path.is_dir() else [path]
+    status = [file.stat() for file in files]
+    return sum(each.st_size for each in status), max(each.st_mtime_ns for each in status)

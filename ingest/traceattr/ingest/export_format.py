@@ -6,10 +6,13 @@ from pathlib import Path
 
 HEAD_BYTES = 512
 SQLITE_MAGIC = b"SQLite format 3\0"
+REPORT_MAGIC = b"NVIDIA Tegra Profiler Report"
 
-# Remedies may use {file} (what the user named), {unpacked} (its name without the packing suffix),
-# {report} (the .nsys-rep beside it) and {output} (the .sqlite to make); all are shell-quoted.
+# Remedies may use {file} (what the user named), {directory} (where it lies), {unpacked} (its name
+# without the packing suffix), {report} (the .nsys-rep beside it) and {output} (the .sqlite to
+# make); all are shell-quoted.
 _EXPORT_AGAIN = "make one with: nsys export --type sqlite --output {output} {report}"
+_DIRECTORY = "if it is one table of an nsys export, name its directory instead: {directory}"
 _PACKING_SUFFIXES = frozenset({".gz", ".zst", ".xz", ".bz2", ".lz4"})
 
 
@@ -26,12 +29,6 @@ class Format:
 _FORMATS = (
     Format(
         0,
-        b"NVIDIA Tegra Profiler Report",
-        "an nsys report, not an export of it",
-        "run: nsys export --type sqlite --output {output} {file}",
-    ),
-    Format(
-        0,
         b"U3w[END]NVIDIA Nsight Systems Stream",
         "an unfinished nsys capture (.qdstrm)",
         "import it with the QdstrmImporter of the nsys that recorded it: "
@@ -46,9 +43,8 @@ _FORMATS = (
     Format(0, b"PK\x03\x04", "a zip archive", "run: unzip {file}"),
     Format(0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", "run: 7z x {file}"),
     Format(257, b"ustar", "a tar archive", "run: tar -xf {file}"),
-    Format(0, b"ARROW1", "an Arrow file, which is not supported yet", _EXPORT_AGAIN),
-    Format(0, b"\xff\xff\xff\xff", "an Arrow stream, which is not supported yet", _EXPORT_AGAIN),
-    Format(0, b"PAR1", "a Parquet file, which is not supported yet", _EXPORT_AGAIN),
+    Format(0, b"ARROW1", "an Arrow file, not an export", _DIRECTORY),
+    Format(0, b"PAR1", "a Parquet file, not an export", _DIRECTORY),
     Format(0, b"\x89HDF\r\n\x1a\n", "an HDF5 file, which is not supported", _EXPORT_AGAIN),
     Format(8, b"DUCK", "a DuckDB database, not an nsys export", _EXPORT_AGAIN),
     Format(
@@ -75,30 +71,23 @@ def wrong_format(path: Path, head: bytes) -> str:
     return f"{found.what}; {_fill(found.remedy, path)}"
 
 
-def wrong_directory(path: Path, names: list[str]) -> str:
-    """What is wrong with a directory, and the remedy.
-
-    Args:
-        path: The directory as the user named it.
-        names: Names of the entries in it.
-    """
-    suffixes = {Path(name).suffix for name in names}
-    for suffix, kind in ((".parquet", "parquetdir"), (".arrow", "arrowdir")):
-        if suffix in suffixes:
-            what = f"an nsys {kind} export, which is not supported yet"
-            return f"{what}; {_fill(_EXPORT_AGAIN, path)}"
-    return "a directory, not a file (expected the .sqlite made by nsys export)"
-
-
 def export_again(path: Path) -> str:
     """The command that replaces a damaged export."""
-    command = "nsys export --type sqlite --force-overwrite true --output {file} {report}"
+    if path.suffix in (".nsys-rep", ".qdrep"):
+        return "remove its export from the cache of traceattr, and run this again"
+    kind = "parquetdir" if path.is_dir() else "sqlite"
+    command = f"nsys export --type {kind} --force-overwrite true --output {{file}} {{report}}"
     return f"export again: {_fill(command, path)}"
 
 
 def export_first(path: Path) -> str:
     """The command that makes the export that is not there yet."""
     return _fill("nsys export --type sqlite --output {file} {report}", path)
+
+
+def export_command(report: Path) -> str:
+    """The command that exports a report."""
+    return _fill("nsys export --type sqlite --output {output} {file}", report)
 
 
 def shell_word(path: Path) -> str:
@@ -116,6 +105,7 @@ def _fill(template: str, path: Path) -> str:
         output = path.with_suffix(".export.sqlite")
     unpacked = path.with_suffix("") if packed else path.with_name(path.name + ".unpacked")
     return template.format(
+        directory=shell_word(path.parent),
         file=shell_word(path),
         output=shell_word(output),
         report=shell_word(path.with_suffix(".nsys-rep")),

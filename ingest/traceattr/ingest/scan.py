@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from traceattr.errors import ExportError
+from traceattr.ingest.columnar import read_columns
 from traceattr.ingest.export import Export, sqlite_failure
 from traceattr.ingest.selection import ColumnType, Piece, Selection, select
 from traceattr.ingest.sqlite_btree import Damaged, Declined
@@ -90,6 +91,9 @@ def scan_table(
 
 
 def _pieces(export: Export, wanted: Selection, workers: int) -> Iterator[Piece]:
+    if export.files:
+        yield from read_columns(export.files[wanted.table], wanted)
+        return
     try:
         pages = find_pages(export, wanted)
     except Declined as declined:
@@ -116,9 +120,9 @@ def _watched(
     except (ExportError, KeyboardInterrupt) as error:
         progress.failure = error
         raise
-    except (sqlite3.DatabaseError, Damaged) as error:
+    except (sqlite3.DatabaseError, Damaged, pa.ArrowException) as error:
         progress.failure = sqlite_failure(export.path, f"table {table}", error)
         raise progress.failure from error
     except OSError as error:
-        progress.failure = ExportError(f"{export.path}: cannot be read ({error.strerror})")
+        progress.failure = ExportError(f"{export.path}: cannot be read ({error.strerror or error})")
         raise progress.failure from error

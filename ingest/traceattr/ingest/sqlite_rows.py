@@ -97,13 +97,14 @@ def rows_to_arrow(rows: Sequence[tuple[Any, ...]], wanted: Selection) -> Piece:
     columns = zip(*rows, strict=True) if rows else [()] * len(wanted.names)
     arrays, unreadable = [], 0
     for values, kind in zip(columns, wanted.types, strict=True):
-        array, lost = _column(values, kind)
+        array, lost = to_arrow(values, kind)
         arrays.append(array)
         unreadable += lost
     return Piece(pa.RecordBatch.from_arrays(arrays, schema=wanted.schema), unreadable)
 
 
-def _column(values: Sequence[Any], kind: ColumnType) -> tuple[pa.Array, int]:
+def to_arrow(values: Sequence[Any], kind: ColumnType) -> tuple[pa.Array, int]:
+    """Turn values of any type into an array, and count those that mean nothing in its type."""
     plain, coerce, to_array = _KINDS[kind]
     if set(map(type, values)) <= plain:
         return to_array(values), 0

@@ -108,7 +108,7 @@ def open_trace(path: Path, *, progress: Callable[[str], None] = lambda _: None) 
     Raises:
         ExportError: The file is not an export that can be read, or has no GPU work.
     """
-    with open_export(path) as export, open_database() as connection:
+    with open_export(path, progress=progress) as export, open_database() as connection:
         yield load_trace(connection, export, progress)
 
 

@@ -1,0 +1,81 @@
+"""Exports of reports that were given instead of them, in the user's cache directory."""
+
+import hashlib
+import json
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from traceattr.errors import ExportError, NsysError
+from traceattr.ingest.export_format import export_command
+from traceattr.ingest.nsys import Nsys, find_nsys
+from traceattr.ingest.nsys_export import export_report
+
+_SAMPLE_BYTES = 2**20
+"""Of the begin and of the end of a report that are looked at; its end holds ids of the run."""
+
+_KEPT_DAYS = 30
+
+
+def cached_export(report: Path) -> Path:
+    """Return the SQLite export of a report, which the local nsys makes the first time.
+
+    It lies in the user's cache directory, which others cannot look into, and is made anew when
+    the report changes. Exports that were not read for 30 days are removed.
+
+    Raises:
+        ExportError: There is no nsys.
+        NsysError: nsys cannot export it, or the cache cannot be written.
+    """
+    folder = user_cache_path("traceattr") / "exports"
+    export = folder / f"{_key(report)}.sqlite"
+    if not export.exists():
+        nsys = _nsys_for(report)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise NsysError(
+                f"{folder}: cannot be made ({error.strerror}); set XDG_CACHE_HOME to a directory"
+                f" that can be written, or run: {export_command(report)}"
+            ) from error
+        export_report(nsys, report, export)
+        _remove_unread(folder)
+    with suppress(OSError):
+        # The time of change is left alone: readers take it for the sign of a writer.
+        os.utime(export, ns=(time.time_ns(), export.stat().st_mtime_ns))
+    return export
+
+
+def _nsys_for(report: Path) -> Nsys:
+    try:
+        return find_nsys(None, os.environ)
+    except NsysError as error:
+        raise ExportError(
+            f"{report}: an nsys report, and no nsys to export it ({error}); where there is one,"
+            f" run: {export_command(report)}"
+        ) from error
+
+
+def _key(report: Path) -> str:
+    """Return a name that differs when the report does, by all that can be known without nsys."""
+    status = report.stat()
+    identity = [os.path.realpath(report), status.st_size, status.st_mtime_ns, _fingerprint(report)]
+    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]
+
+
+def _fingerprint(report: Path) -> str:
+    with report.open("rb") as file:
+        first = file.read(_SAMPLE_BYTES)
+        file.seek(-min(_SAMPLE_BYTES, report.stat().st_size), os.SEEK_END)
+        return hashlib.sha256(first + file.read()).hexdigest()
+
+
+def _remove_unread(folder: Path) -> None:
+    oldest_s = time.time() - _KEPT_DAYS * 86400
+    for export in folder.glob("*.sqlite"):
+        with suppress(OSError):
+            if export.stat().st_atime < oldest_s:
+                export.unlink()
