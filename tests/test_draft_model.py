@@ -9,7 +9,6 @@ from typer.testing import CliRunner, Result
 
 from traceattr.cli import app
 from traceattr.errors import DeploymentError, TraceattrError
-from traceattr.roofline.architecture import Weight
 from traceattr.roofline.deployment import deployment_from_flags, deployment_from_server_args
 from traceattr.roofline.hardware import load_gpus
 from traceattr.roofline.memory import resident_bytes
@@ -69,13 +68,13 @@ def test_a_head_is_kept_in_memory(tmp_path: Path) -> None:
 
     draft = with_head.model.draft
     assert draft is not None
-    own = sum(weight.bytes for weight in draft.weights)
+    weights = (*draft.layers[0].weights, *draft.around_layers)
+    own = sum(weight.bytes for weight in weights)
     cache = 2 * 1000 * 2 * 8 * 128 * 2
     assert resident_bytes(with_head.model, with_head.setup) == (
         resident_bytes(without.model, without.setup) + own + cache
     )
-    assert {weight.name for weight in draft.weights} >= {"fc", "lm_head", "qkv_proj"}
-    assert all(isinstance(weight, Weight) for weight in draft.weights)
+    assert [weight.name for weight in draft.around_layers] == ["lm_head", "fc"]
 
 
 def test_a_small_model_drafts_with_all_its_layers() -> None:

@@ -65,6 +65,8 @@ def test_an_alternative_that_changes_nothing_takes_the_measured_round(
 
     assert carried(alternatives, "context=500") == alternatives["round"]["measured_ns"]
     assert (same["change_ns"], same["change_ratio"]) == (0, 0.0)
+    assert same["changes"] == {"context": 500}
+    assert alternatives["by_name"]["comm=wire"]["changes"] == {"comm": "wire"}
     assert same["round"]["tokens_per_s"]["expected_with_excess"] == pytest.approx(
         alternatives["round"]["tokens_per_s"]["measured"]
     )

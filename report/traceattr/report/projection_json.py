@@ -28,7 +28,7 @@ def projection_entry(each: Projection, comparison: Comparison) -> dict[str, Any]
     change_ns, change_ratio = _change(each, comparison)
     return {
         "name": each.change.name,
-        "changes": dict(each.change.values),
+        "changes": {key: _value(each, key) for key in each.change.values},
         "round": {
             "bound_ns": each.bound_ns,
             "expected_ns": each.expected_ns,
@@ -81,6 +81,12 @@ def _row(each: Projection, comparison: Comparison) -> tuple[Cell, ...]:
         *(prediction.bound_tokens_per_s, prediction.expected_tokens_per_s),
         each.carried_tokens_per_s,
     )
+
+
+def _value(each: Projection, key: str) -> int | float | str:
+    """Return what an alternative sets; keys about what was measured stay texts."""
+    found = dict(each.roofline.inputs).get(key)
+    return each.change.values[key] if found is None else found.value
 
 
 def _change(each: Projection, comparison: Comparison) -> tuple[int | None, float | None]:

@@ -235,11 +235,10 @@ class DraftModel:
     embedding: Weight | None
 
     @property
-    def weights(self) -> tuple[Weight, ...]:
-        """Return every matrix that a GPU holds for it."""
-        own = (self.lm_head, self.projection, self.embedding)
-        of_layers = (weight for layer in self.layers for weight in layer.weights)
-        return (*of_layers, *(weight for weight in own if weight is not None))
+    def around_layers(self) -> tuple[Weight, ...]:
+        """Return the matrices that it has beside its layers."""
+        weights = (self.lm_head, self.projection, self.embedding)
+        return tuple(weight for weight in weights if weight is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,7 @@ def resident_bytes(model: Model, setup: Setup) -> int:
     tp = setup.parallel.tp
     weights = sum(_weight_bytes(w, setup) for layer in layers for w in layer.weights)
     if setup.draft_steps and model.draft is not None:
-        of_layers = {w for layer in model.draft.layers for w in layer.weights}
-        own = (w for w in model.draft.weights if w not in of_layers)
-        weights += sum(w.bytes_on_gpu(tp) for w in own)
+        weights += sum(weight.bytes_on_gpu(tp) for weight in model.draft.around_layers)
     weights += model.embedding.bytes_on_gpu(tp)
     weights += 0 if model.tied else model.lm_head.bytes_on_gpu(tp)
     if setup.draft_vocab is not None:
