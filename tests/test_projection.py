@@ -223,3 +223,10 @@ def test_where_graphs_hide_kernels_only_seams_carry_over(
         "remove_seam=verify->draft_extend", "batch=8", trace=tmp_path / "trace.sqlite"
     ).stdout
     assert "\nas predicted  " in text.partition(", drawn to scale\n")[2]
+
+
+def test_a_page_draws_the_alternatives_too() -> None:
+    page = run("gpu=H100_SXM", format_="html").stdout
+
+    assert page.count('id="roofline-plot-title"') == page.count('id="alternatives-plot-title"') == 1
+    assert "gpu=H100_SXM: expected with the excess 15.2, bound 9.4 ms" in page

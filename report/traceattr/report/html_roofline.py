@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from traceattr.report.bar_chart_svg import bars_svg
 from traceattr.report.comparison import Comparison
 from traceattr.report.comparison_text import (
     METHOD,
@@ -19,6 +20,7 @@ from traceattr.report.projection_text import TITLES as PROJECTION_TITLES
 from traceattr.report.projection_text import (
     projection_notes,
     projection_rows,
+    projections_chart,
     projections_title,
 )
 from traceattr.report.roofline_plot import measured_plot
@@ -40,6 +42,7 @@ class RooflineView:
         method: What its columns mean.
         inputs: What the prediction is of, with where each input came from.
         projections: Alternatives to what was measured, None where none was asked for.
+        projections_plot: Bars of them, as SVG; empty where none was asked for.
         projection_notes: What to know about them.
     """
 
@@ -52,6 +55,7 @@ class RooflineView:
     method: str
     inputs: str
     projections: HtmlTable | None
+    projections_plot: str
     projection_notes: tuple[str, ...]
 
 
@@ -78,6 +82,7 @@ def roofline_view(comparison: Comparison) -> RooflineView:
         method=METHOD,
         inputs=inputs_sentence(comparison),
         projections=_projections(comparison),
+        projections_plot=bars_svg(projections_chart(comparison)) if comparison.projections else "",
         projection_notes=(*projection_notes(comparison), PROJECTION_METHOD),
     )
 
