@@ -554,7 +554,7 @@ VICTIMS = {
 
 @pytest.mark.parametrize("victim", VICTIMS.values(), ids=VICTIMS)
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_no_byte_of_a_leaf_can_be_damaged_unnoticed(
+def test_a_damaged_byte_of_a_leaf_is_noticed_or_harmless(
     scratch: Path, victim: Victim, damage: Callable[[int], int]
 ) -> None:
     scratch.unlink(missing_ok=True)
@@ -566,7 +566,8 @@ def test_no_byte_of_a_leaf_can_be_damaged_unnoticed(
     leaf = pages.leaf(1)
 
     with open_export(scratch) as export:
-        for at in range(leaf, leaf + 512):
+        # Every byte of the header, the cell pointers and free space; every third of the cells.
+        for at in (*range(leaf, leaf + 64), *range(leaf + 64, leaf + 512, 3)):
             pages.write(at, damage(pages.content[at]))
             assert_damage_is_noticed_or_harmless(export, victim.columns)
 
