@@ -83,7 +83,7 @@ class RoundSeries:
             raise ValueError("series of one GPU have different lengths")
         if not 0 <= self.seams_from < len(self.wall_ns):
             raise ValueError("series of one GPU have no round that seams are told of")
-        if any(not 0 <= time_ns < LONGEST_NS for values in times for time_ns in values):
+        if any(min(values) < 0 or max(values) >= LONGEST_NS for values in times):
             raise ValueError("series of one GPU have times below 0 or beyond 100 days")
 
     def last(self, count: int) -> "RoundSeries":
