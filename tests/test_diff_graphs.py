@@ -5,6 +5,7 @@ from dataclasses import replace
 from tests.round_analyses import speculative
 from traceattr.attribution.sequence_figures import GraphSequence, GraphSequences, NamedKernel
 from traceattr.report.diff.graphs import Edit, EditKind, GraphChange, graph_changes
+from traceattr.report.diff.tables import graph_summary
 
 CATEGORIES = {"norm": "norm", "act": "activation", "gating": "gdn", "recurrence": "gdn"}
 TILE_64 = "ampere_bf16_s16816gemm_bf16_64x64_sliced1x2_ldg8_f2f_stages_64x5_tn"
@@ -113,6 +114,17 @@ def test_whole_layers_that_are_gone_are_not_called_fused() -> None:
 
     assert {(edit.kind, edit.times) for edit in change.edits} == {(EditKind.REMOVED, 4)}
     assert sum(edit.difference_ns for edit in change.edits) == -4 * 129
+
+
+def test_a_sequence_that_not_all_replays_run_says_of_how_many_it_is() -> None:
+    shown = sequences_of(LAYER)
+    half = replace(shown, graphs=tuple(replace(one, of_replays=10) for one in shown.graphs))
+    before, after = (replace(speculative(), sequences=each) for each in (shown, half))
+
+    [change] = graph_changes(before, after)
+
+    assert (change.share_before, change.share_after) == (1, 0.5)
+    assert graph_summary(change).endswith("; run by 50.0 % of replays after")
 
 
 def test_a_graph_that_one_trace_does_not_show_has_a_reason() -> None:

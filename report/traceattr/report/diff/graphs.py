@@ -81,6 +81,8 @@ class GraphChange:
         kept_before_ns: Their time before.
         kept_after_ns: Their time after.
         reason: Why there are no edits where there could be some.
+        share_before: Of the replays of this kind, those that run exactly this; batch sizes differ.
+        share_after: The same of the second.
     """
 
     kind: str
@@ -93,6 +95,8 @@ class GraphChange:
     kept_before_ns: int = 0
     kept_after_ns: int = 0
     reason: str | None = None
+    share_before: float | None = None
+    share_after: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,14 @@ class _Node:
 
     kernel: NamedKernel
     median_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Graph:
+    """What the graphs of one kind run in one trace."""
+
+    nodes: tuple[_Node, ...]
+    share: float
 
 
 def graph_changes(base: Analysis, head: Analysis) -> tuple[GraphChange, ...]:
@@ -112,35 +124,38 @@ def graph_changes(base: Analysis, head: Analysis) -> tuple[GraphChange, ...]:
     )
 
 
-def _first_of_each_kind(analysis: Analysis) -> dict[str, list[_Node]]:
+def _first_of_each_kind(analysis: Analysis) -> dict[str, _Graph]:
     """Return what graphs run on the first GPU that has any of a kind."""
-    found: dict[str, list[_Node]] = {}
+    found: dict[str, _Graph] = {}
     for graph in analysis.sequences.graphs:
-        found.setdefault(graph.kind, _nodes(graph, analysis.sequences.kernels))
+        found.setdefault(graph.kind, _graph(graph, analysis.sequences.kernels))
     return found
 
 
-def _nodes(graph: GraphSequence, kernels: Sequence[NamedKernel]) -> list[_Node]:
-    return [
+def _graph(graph: GraphSequence, kernels: Sequence[NamedKernel]) -> _Graph:
+    nodes = (
         _Node(kernels[at], median_ns)
         for at, median_ns in zip(graph.kernels, graph.median_ns, strict=True)
-    ]
+    )
+    return _Graph(tuple(nodes), graph.replays / max(graph.of_replays, 1))
 
 
-def _change(kind: str, before: list[_Node] | None, after: list[_Node] | None) -> GraphChange:
+def _change(kind: str, before: _Graph | None, after: _Graph | None) -> GraphChange:
     figures = GraphChange(
         kind=kind,
-        kernels_before=None if before is None else len(before),
-        kernels_after=None if after is None else len(after),
-        before_ns=None if before is None else _total_ns(before),
-        after_ns=None if after is None else _total_ns(after),
+        kernels_before=None if before is None else len(before.nodes),
+        kernels_after=None if after is None else len(after.nodes),
+        before_ns=None if before is None else _total_ns(before.nodes),
+        after_ns=None if after is None else _total_ns(after.nodes),
+        share_before=None if before is None else before.share,
+        share_after=None if after is None else after.share,
     )
     if before is None or after is None:
         side = "BASE" if before is None else "HEAD"
         return replace(figures, reason=f"{side} shows no such graph kernel by kernel")
-    if len(before) * len(after) > MOST_CELLS:
+    if len(before.nodes) * len(after.nodes) > MOST_CELLS:
         return replace(figures, reason="its sequences are too long to be aligned")
-    return _aligned(figures, before, after)
+    return _aligned(figures, before.nodes, after.nodes)
 
 
 def _total_ns(nodes: Sequence[_Node]) -> int:

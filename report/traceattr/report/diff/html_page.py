@@ -162,7 +162,7 @@ def diff_page(report: DiffReport) -> DiffPage:
         changed=_table(f"{CHANGED}, in {unit.name} per round", "part", changed_rows(diff)),
         seams=_table(f"{SEAMS}, in {MICROSECONDS.name} per round", "seam", seam_rows(diff)),
         categories=html_table(
-            f"Categories by phase, in {unit.name} per round",
+            f"Phases and their categories, in {unit.name} per round",
             ("category", *CHANGE_TITLES),
             [(row.name, *row.cells) for row in category_rows(diff)],
         ),

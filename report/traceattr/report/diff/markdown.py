@@ -191,7 +191,7 @@ def _graph_lines(report: DiffReport, most: int) -> Iterator[str]:
 def _categories(report: DiffReport, _most: int) -> Iterator[str]:
     rows = category_rows(report.diff)
     if rows:
-        title = f"Categories by phase ({unit_of(report.diff).name} per round)"
+        title = f"Phases and their categories ({unit_of(report.diff).name} per round)"
         yield from details(title, [_table(("category", *CHANGE_TITLES), rows)])
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from traceattr.attribution.groups import GAP_GROUPS
+from traceattr.attribution.round_figures import Phase
 from traceattr.report.diff.diff import Diff
 from traceattr.report.diff.graphs import Edit, GraphChange
 from traceattr.report.diff.launches import COUNTED, launch_changes
@@ -19,6 +20,7 @@ from traceattr.report.figures import (
     Unit,
     count,
     counted,
+    share,
     unit_for,
 )
 from traceattr.report.names import label_names
@@ -31,6 +33,7 @@ MOST_EDITS = 12
 """Edits of one kind of graph that a terminal lists."""
 
 CHANGED = "Changed parts"
+PHASES = "Phases"
 SEAMS = "Seams"
 """Titles of the tables below the groups."""
 
@@ -108,13 +111,29 @@ def seam_rows(diff: Diff) -> tuple[DiffRow, ...]:
     return tuple(DiffRow(one.part.name, _cells(one, MICROSECONDS), one) for one in seams)
 
 
-def category_rows(diff: Diff) -> tuple[DiffRow, ...]:
-    """Return each category in each phase, in table order."""
+def phase_rows(diff: Diff) -> tuple[DiffRow, ...]:
+    """Return each phase: what the passes of the target and of the draft take, and the rest."""
     unit = unit_of(diff)
+    order = get_args(Phase)
+    phases = sorted(diff.of_kind(PartKind.PHASE), key=lambda one: order.index(one.part.name))
+    return tuple(DiffRow(one.part.label, _cells(one, unit), one) for one in phases)
+
+
+def category_rows(diff: Diff) -> tuple[DiffRow, ...]:
+    """Return each phase, followed by its categories in table order."""
+    unit = unit_of(diff)
+    categories = diff.of_kind(PartKind.CATEGORY)
     return tuple(
-        DiffRow(one.part.label, _cells(one, unit), one)
-        for one in diff.of_kind(PartKind.CATEGORY)
-        if one.part.phase is not None
+        row
+        for phase in phase_rows(diff)
+        for row in (
+            phase,
+            *(
+                DiffRow(one.part.label, _cells(one, unit), one)
+                for one in categories
+                if one.part.phase == phase.name
+            ),
+        )
     )
 
 
@@ -150,6 +169,21 @@ def _number(value: float | None) -> str:
 
 def graph_summary(change: GraphChange) -> str:
     """Return how many kernels a kind of graph runs before and after, and in what time."""
+    return f"{_graph_text(change)}{_shares_text(change)}"
+
+
+def _shares_text(change: GraphChange) -> str:
+    """Return of how many replays this is the sequence, nothing where it is that of all."""
+    shares = {"before": change.share_before, "after": change.share_after}
+    texts = [
+        f"{share(round(1_000 * part), 1_000)} of replays {side}"
+        for side, part in shares.items()
+        if part is not None and part < 1
+    ]
+    return f"; run by {' and '.join(texts)}" if texts else ""
+
+
+def _graph_text(change: GraphChange) -> str:
     if change.kernels_before is None or change.kernels_after is None:
         shown = change.kernels_before or change.kernels_after or 0
         return f"{counted(shown, 'kernel')} in one trace; {change.reason}"

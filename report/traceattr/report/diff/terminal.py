@@ -31,6 +31,7 @@ from traceattr.report.diff.tables import (
     CHANGED,
     LAUNCH_TITLES,
     MOST_EDITS,
+    PHASES,
     SEAMS,
     DiffRow,
     changed_rows,
@@ -39,6 +40,7 @@ from traceattr.report.diff.tables import (
     graph_summary,
     group_rows,
     launch_rows,
+    phase_rows,
     seam_rows,
     unit_of,
 )
@@ -51,7 +53,7 @@ from traceattr.report.render import NARROWEST
 _SPARE = (*BOUND_TITLES, "noise", "before", "percent", "after")
 """Columns that a narrow terminal does without, the first one first."""
 
-_FIRST_COLUMN = {CHANGED: "part", SEAMS: "seam"}
+_FIRST_COLUMN = {PHASES: "phase", CHANGED: "part", SEAMS: "seam"}
 _STYLES = {Verdict.SLOWER: "red", Verdict.FASTER: "green", Verdict.CANNOT_TELL: "yellow"}
 
 
@@ -71,6 +73,7 @@ def _parts(report: DiffReport, width: int) -> Iterator[RenderableType]:
     yield ""
     yield from bullet_section("Gates", [gate_text(one) for one in report.judgements])
     yield from _groups(report, width)
+    yield from _changes(PHASES, unit_of(diff).name, phase_rows(diff), width)
     yield from _changes(CHANGED, unit_of(diff).name, changed_rows(diff), width)
     yield from _changes(SEAMS, MICROSECONDS.name, seam_rows(diff), width)
     yield from _launches(report)
