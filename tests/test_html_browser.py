@@ -245,7 +245,8 @@ def test_rounds_are_read_by_keyboard(opened: Opened) -> None:
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
 
-    page.wait_for_selector("#rounds-detail:has-text('Round 1 of GPU 0')")
+    page.wait_for_selector("#rounds-detail:has-text('Round 1 of those drawn, on GPU 0')")
+    assert "from 0.000000100 s on" in page.inner_text("#rounds-detail")
 
 
 def test_colours_follow_the_system_until_a_button_says_otherwise(opened: Opened) -> None:

@@ -1,5 +1,6 @@
 """Where the command line writes, and what it never overwrites."""
 
+import io
 import os
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from typer.testing import CliRunner, Result
 
 from tests.loading import PID
 from traceattr.cli import app
+from traceattr.cli.output import check_page
+from traceattr.errors import OptionError
 from traces.export_writer import ExportWriter
 
 COMMANDS = ("report", "kernels", "gaps")
@@ -328,3 +331,17 @@ def test_an_unknown_choice_is_answered_with_the_choices(
     assert result.exit_code == 2
     assert message in result.stderr
     assert "Value error" not in result.stderr
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_page_does_not_fill_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", Terminal())
+
+    with pytest.raises(OptionError, match=r"name a file, as in -o report\.html"):
+        check_page("html", None)
+    check_page("html", Path("report.html"))
+    check_page("markdown", None)

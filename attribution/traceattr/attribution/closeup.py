@@ -16,6 +16,7 @@ from traceattr.attribution.intervals import Times
 from traceattr.attribution.labels import KernelNames
 from traceattr.attribution.per_round import RoundSample
 from traceattr.attribution.piece_kinds import PieceKind
+from traceattr.attribution.steady import leader_of, main_kind
 from traceattr.attribution.survey import Survey
 from traceattr.attribution.timeline import Ids
 from traceattr.ingest.database import read_sql
@@ -111,6 +112,7 @@ class Closeup:
 
     Attributes:
         title: What it is, such as ``median round``.
+        round: Its number as ``--rounds`` counts, None for what is no round.
         start_ns: Begin on the clock of the trace.
         end_ns: End; that of a round is the begin of the next.
         whole_ns: What it would last had it not been cut short.
@@ -118,6 +120,7 @@ class Closeup:
     """
 
     title: str
+    round: int | None
     start_ns: int
     end_ns: int
     whole_ns: int
@@ -164,27 +167,36 @@ def _planned(found: Survey) -> Iterator[Closeup]:
     median_ns = int(np.quantile(length_ns, 0.5, method="inverted_cdf"))
     median, slowest = int(np.argmax(length_ns == median_ns)), int(np.argmax(length_ns))
     title = "median round" if len(sample) > 1 else "round"
-    yield _cut_short(found.owned, title, sample, median)
+    yield _cut_short(found, title, sample, median)
     if length_ns[slowest] > median_ns:
-        yield _cut_short(found.owned, "slowest round", sample, slowest)
+        yield _cut_short(found, "slowest round", sample, slowest)
 
 
-def _cut_short(owned: Sequence[OwnedTime], title: str, sample: RoundSample, at: int) -> Closeup:
+def _cut_short(found: Survey, title: str, sample: RoundSample, at: int) -> Closeup:
     """Return a round, or its begin if it has too many operations."""
     start_ns, end_ns = int(sample.start_ns[at]), int(sample.end_ns[at])
-    starts = _starts(owned, start_ns, end_ns)
+    starts = _starts(found.owned, start_ns, end_ns)
     cut_ns = end_ns if len(starts) <= MOST_OPERATIONS else int(starts[MOST_OPERATIONS])
-    return Closeup(title, start_ns, cut_ns, end_ns - start_ns, ())
+    return Closeup(title, _number(found, start_ns), start_ns, cut_ns, end_ns - start_ns, ())
+
+
+def _number(found: Survey, start_ns: int) -> int | None:
+    """Return the number of a round of the first GPU, None where another GPU's are counted."""
+    first = found.accounts[0]
+    if leader_of(found.accounts) is not first:
+        return None
+    is_main = np.array([kind == main_kind(first) for kind in first.rounds.kind])
+    return int(np.count_nonzero(is_main & (first.rounds.start_ns < start_ns)))
 
 
 def _middle(owned: Sequence[OwnedTime], window: Window) -> Closeup:
     """Return the window, or what is around its middle if it has too many operations."""
     starts = _starts(owned, window.start_ns, window.end_ns)
     if len(starts) <= MOST_OPERATIONS:
-        return Closeup("whole window", window.start_ns, window.end_ns, window.wall_ns, ())
+        return Closeup("whole window", None, window.start_ns, window.end_ns, window.wall_ns, ())
     first = (len(starts) - MOST_OPERATIONS) // 2
     ends = int(starts[first]), int(starts[first + MOST_OPERATIONS])
-    return Closeup("middle of the window", *ends, window.wall_ns, ())
+    return Closeup("middle of the window", None, *ends, window.wall_ns, ())
 
 
 def _starts(owned: Sequence[OwnedTime], start_ns: int, end_ns: int) -> Times:

@@ -75,9 +75,10 @@ def _sentence(part: Closeup, has_rounds: bool) -> str:
         if length_ns < part.whole_ns
         else ""
     )
+    number = "" if part.round is None else f" (`--rounds {part.round}:{part.round + 1}`)"
     return (
-        f"The {part.title}{of_gpu}: {duration(length_ns)} from {seconds(part.start_ns)} s on the"
-        f" clock of the trace, {operations}{on_each}.{short}"
+        f"The {part.title}{of_gpu}{number}: {duration(length_ns)} from"
+        f" {seconds(part.start_ns)} s on the clock of the trace, {operations}{on_each}.{short}"
     )
 
 

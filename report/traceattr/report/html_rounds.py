@@ -82,9 +82,13 @@ def _shown(series: RoundSeries) -> str | None:
 
 
 def _data(series: RoundSeries) -> Json:
-    """Return each round's begin, length and parts; begins count from that of the first."""
+    """Return each round's begin, length and parts.
+
+    Begins count from that of the first, which is a text: scripts have no integers of that size.
+    """
     return {
         "gpu": series.gpu,
+        "first": str(series.start_ns[0]),
         "starts": [start_ns - series.start_ns[0] for start_ns in series.start_ns[:MOST_ROUNDS]],
         "lengths": list(series.wall_ns[:MOST_ROUNDS]),
         "median": quantile(series.wall_ns, 0.5),

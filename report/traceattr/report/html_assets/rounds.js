@@ -74,7 +74,14 @@ function sayRound(data, medians, at) {
     .map(([name, ns]) => `${name} ${signed(ns)}`);
   const against = differences.length ? `; against the medians: ${differences.join(", ")}` : "";
   document.getElementById("rounds-detail").textContent =
-    `Round ${at} of GPU ${data.gpu}: ${formatTime(data.lengths[at])} (${signed(data.lengths[at] - data.median)}), begins ${formatTime(data.starts[at])} after the first${against}.`;
+    `Round ${at} of those drawn, on GPU ${data.gpu}: ${formatTime(data.lengths[at])} (${signed(data.lengths[at] - data.median)}), from ${clock(data, at)} s on${against}.`;
+}
+
+/** Return the begin of a round on the clock of the trace, exact to the nanosecond. */
+function clock(data, at) {
+  const ns = BigInt(data.first) + BigInt(data.starts[at]);
+  const digits = (ns < 0n ? -ns : ns).toString().padStart(10, "0");
+  return `${ns < 0n ? "\u2212" : ""}${digits.slice(0, -9)}.${digits.slice(-9)}`;
 }
 
 function signed(ns) {
