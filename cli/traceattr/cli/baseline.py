@@ -9,6 +9,7 @@ import typer
 from traceattr.cli.load import choose, load_analysis_with_rows
 from traceattr.cli.options import (
     ForceOption,
+    FormatOption,
     GraphKindOption,
     OutputOption,
     RoundsOption,
@@ -16,7 +17,6 @@ from traceattr.cli.options import (
     TraceArgument,
     WindowOption,
     named_file,
-    one_of,
 )
 from traceattr.cli.output import check_output, print_text, use_color, width, write_output
 from traceattr.errors import StoredAnalysisError
@@ -91,9 +91,7 @@ def list_baselines(directory: DirectoryOption = None) -> None:
 @app.command("show")
 def show_baseline(
     name: NameArgument,
-    format_: Annotated[
-        ReportFormat, typer.Option("--format", parser=one_of(ReportFormat), help="What to print.")
-    ] = (ReportFormat.TERMINAL),
+    format_: FormatOption = ReportFormat.TERMINAL,
     directory: DirectoryOption = None,
     output: OutputOption = None,
     force: ForceOption = False,

@@ -8,6 +8,7 @@ import typer
 
 from traceattr.cli.baseline import DirectoryOption, baselines_directory
 from traceattr.cli.load import choose, load_stored_or_trace
+from traceattr.cli.option_groups import with_option_groups
 from traceattr.cli.options import (
     ForceOption,
     OutputOption,
@@ -17,27 +18,7 @@ from traceattr.cli.options import (
     one_of,
 )
 from traceattr.cli.output import check_output, check_page, use_color, width, write_output
-from traceattr.cli.roofline_options import (
-    AcceptLengthOption,
-    AlphaOption,
-    BatchOption,
-    ContextOption,
-    DeploymentOption,
-    DpAttentionOption,
-    DraftStepsOption,
-    DraftTokensOption,
-    DraftVocabOption,
-    EpOption,
-    GpuFileOption,
-    GpuOption,
-    KvDtypeOption,
-    ModelOption,
-    ServerArgsOption,
-    StateDtypeOption,
-    TpOption,
-    WeightsOption,
-    with_files,
-)
+from traceattr.cli.roofline_options import Served
 from traceattr.errors import OptionError
 from traceattr.report.diff.formats import DiffFormat
 
@@ -48,6 +29,7 @@ if TYPE_CHECKING:
     from traceattr.roofline.deployment import Deployment
 
 
+@with_option_groups
 def diff(
     traces: Annotated[
         list[Path],
@@ -58,6 +40,7 @@ def diff(
             show_default=False,
         ),
     ],
+    *,
     against: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Compare with this baseline.", show_default=False),
@@ -81,24 +64,7 @@ def diff(
     ] = (DiffFormat.TERMINAL),
     rounds: RoundsOption = "",
     rules: RulesOption = None,
-    model: ModelOption = None,
-    gpu: GpuOption = None,
-    tp: TpOption = None,
-    ep: EpOption = None,
-    dp_attention: DpAttentionOption = None,
-    batch: BatchOption = None,
-    context: ContextOption = None,
-    draft_steps: DraftStepsOption = None,
-    draft_tokens: DraftTokensOption = None,
-    accept_length: AcceptLengthOption = None,
-    draft_vocab: DraftVocabOption = None,
-    alpha_us: AlphaOption = None,
-    kv_dtype: KvDtypeOption = None,
-    state_dtype: StateDtypeOption = None,
-    weights: WeightsOption = None,
-    deployment: DeploymentOption = None,
-    server_args: ServerArgsOption = None,
-    gpu_file: GpuFileOption = None,
+    served: Served,
     directory: DirectoryOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
@@ -112,35 +78,17 @@ def diff(
     from traceattr.report.diff.diff import compare_analyses
     from traceattr.report.diff.gates import judge, parse_gates
     from traceattr.report.diff.render import DiffReport, render_diff
-    from traceattr.roofline.deployment import deployment_from_flags
 
     check_page(format_, output)
     base, head = _sides(traces, against, baselines_directory(directory))
-    check_output(output, force=force, inputs=(base, head, rules, deployment, server_args, gpu_file))
+    check_output(output, force=force, inputs=(base, head, rules, *served.files))
     gates = parse_gates(fail_on or ())
     choice = choose(window="", rounds=rounds, graph_kinds=None)
-    flags = deployment_from_flags(
-        model=model,
-        gpu=gpu,
-        tp=tp,
-        ep=ep,
-        dp_attention=dp_attention,
-        batch=batch,
-        context=context,
-        draft_steps=draft_steps,
-        draft_tokens=draft_tokens,
-        accept_length=accept_length,
-        draft_vocab=draft_vocab,
-        alpha_us=alpha_us,
-        kv_format=kv_dtype,
-        state_format=state_dtype,
-        weights=weights,
-    )
-    said = with_files(flags, deployment, server_args)
+    said = served.known()
     found = compare_analyses(
         load_stored_or_trace(base, rules, choice), load_stored_or_trace(head, rules, choice)
     )
-    comparison = _compared(found.head, said, gpu_file)
+    comparison = _compared(found.head, said, served.gpu_file)
     judgements = judge(gates, found)
     report = DiffReport(found, judgements, advisory, comparison)
     text = render_diff(report, format_, width=width(output), color=use_color(output))

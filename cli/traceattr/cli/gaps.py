@@ -7,6 +7,7 @@ import typer
 from traceattr.cli.load import choose, load_gaps
 from traceattr.cli.options import (
     ForceOption,
+    FormatOption,
     GraphKindOption,
     OutputOption,
     RoundsOption,
@@ -36,9 +37,7 @@ def gaps(
     min_us: Annotated[
         float, typer.Option(metavar="U", min=0, help="Leave out gaps shorter than this, in us.")
     ] = 0,
-    format_: Annotated[
-        ReportFormat, typer.Option("--format", parser=one_of(ReportFormat), help="What to print.")
-    ] = (ReportFormat.TERMINAL),
+    format_: FormatOption = ReportFormat.TERMINAL,
     window: WindowOption = "",
     rounds: RoundsOption = "",
     graph_kind: GraphKindOption = None,

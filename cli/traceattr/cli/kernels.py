@@ -8,13 +8,13 @@ import typer
 from traceattr.cli.load import choose, load_analysis
 from traceattr.cli.options import (
     ForceOption,
+    FormatOption,
     NoCacheOption,
     OutputOption,
     RoundsOption,
     RulesOption,
     TraceArgument,
     WindowOption,
-    one_of,
 )
 from traceattr.cli.output import check_output, use_color, width, write_output
 from traceattr.report.render import ReportFormat
@@ -26,9 +26,7 @@ def kernels(
     unclassified: Annotated[
         bool, typer.Option("--unclassified", help="Only kernels that no rule matches.")
     ] = False,
-    format_: Annotated[
-        ReportFormat, typer.Option("--format", parser=one_of(ReportFormat), help="What to print.")
-    ] = (ReportFormat.TERMINAL),
+    format_: FormatOption = ReportFormat.TERMINAL,
     window: WindowOption = "",
     rounds: RoundsOption = "",
     rules: RulesOption = None,

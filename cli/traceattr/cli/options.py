@@ -8,6 +8,7 @@ from typing import Annotated, TypeVar
 import typer
 
 from traceattr.errors import OptionError, RuleError
+from traceattr.report.render import ReportFormat
 
 _Words = TypeVar("_Words", bound=StrEnum)
 
@@ -106,6 +107,10 @@ GraphKindOption = Annotated[
         " draft_extend, prefill_piece or other. Repeat it for more graphs.",
         show_default=False,
     ),
+]
+
+FormatOption = Annotated[
+    ReportFormat, typer.Option("--format", parser=one_of(ReportFormat), help="What to print.")
 ]
 
 OutputOption = Annotated[

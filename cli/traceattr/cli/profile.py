@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from traceattr.cli.load import choose, load_analysis
-from traceattr.cli.options import RulesOption, named_file, one_of
+from traceattr.cli.options import FormatOption, RulesOption, named_file, one_of
 from traceattr.cli.output import print_text, say, use_color, width, write_output
 from traceattr.cli.progress import progress
 from traceattr.errors import NsysError, OptionError
@@ -100,9 +100,7 @@ def profile(
         ),
     ] = None,
     nsys: NsysOption = None,
-    format_: Annotated[
-        ReportFormat, typer.Option("--format", parser=one_of(ReportFormat), help="What to print.")
-    ] = (ReportFormat.TERMINAL),
+    format_: FormatOption = ReportFormat.TERMINAL,
     rules: RulesOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite the files of an earlier recording.")

@@ -11,6 +11,7 @@ from traceattr.cli.load import (
     load_analysis_with_rows,
     load_closeups,
 )
+from traceattr.cli.option_groups import with_option_groups
 from traceattr.cli.options import (
     ForceOption,
     GraphKindOption,
@@ -32,31 +33,7 @@ from traceattr.cli.output import (
     width,
     write_output,
 )
-from traceattr.cli.roofline_options import (
-    AcceptLengthOption,
-    AlphaOption,
-    BatchOption,
-    ContextOption,
-    DeploymentOption,
-    DpAttentionOption,
-    DraftModelOption,
-    DraftStepsOption,
-    DraftTokensOption,
-    DraftTopkOption,
-    DraftVocabOption,
-    EpOption,
-    GpuFileOption,
-    GpuOption,
-    KvDtypeOption,
-    ModelOption,
-    ServerArgsOption,
-    StateDtypeOption,
-    SweepOption,
-    TpOption,
-    WeightsOption,
-    WhatIfOption,
-    with_files,
-)
+from traceattr.cli.roofline_options import Served, SweepOption, WhatIfOption
 from traceattr.errors import OptionError
 from traceattr.report.render import DocumentFormat, ReportFormat, render
 
@@ -69,8 +46,10 @@ if TYPE_CHECKING:
     from traceattr.roofline.what_if import Change
 
 
+@with_option_groups
 def report(
     trace: TraceArgument,
+    *,
     format_: Annotated[
         DocumentFormat,
         typer.Option("--format", parser=one_of(DocumentFormat), help="What to print."),
@@ -79,26 +58,7 @@ def report(
     rounds: RoundsOption = "",
     graph_kind: GraphKindOption = None,
     rules: RulesOption = None,
-    model: ModelOption = None,
-    gpu: GpuOption = None,
-    tp: TpOption = None,
-    ep: EpOption = None,
-    dp_attention: DpAttentionOption = None,
-    batch: BatchOption = None,
-    context: ContextOption = None,
-    draft_steps: DraftStepsOption = None,
-    draft_tokens: DraftTokensOption = None,
-    accept_length: AcceptLengthOption = None,
-    draft_topk: DraftTopkOption = None,
-    draft_model: DraftModelOption = None,
-    draft_vocab: DraftVocabOption = None,
-    alpha_us: AlphaOption = None,
-    kv_dtype: KvDtypeOption = None,
-    state_dtype: StateDtypeOption = None,
-    weights: WeightsOption = None,
-    deployment: DeploymentOption = None,
-    server_args: ServerArgsOption = None,
-    gpu_file: GpuFileOption = None,
+    served: Served,
     what_if: WhatIfOption = None,
     sweep: SweepOption = None,
     plot: PlotOption = None,
@@ -114,35 +74,16 @@ def report(
 
     Example: traceattr report ... --what-if gpu=H100_SXM --what-if 'remove_seam=draft->verify'
     """
-    from traceattr.roofline.deployment import Deployment, deployment_from_flags
+    from traceattr.roofline.deployment import Deployment
 
-    inputs = (trace, rules, deployment, server_args, gpu_file)
+    inputs = (trace, rules, *served.files)
     check_output(output, force=force, inputs=inputs)
     check_page(format_, output)
     check_plot(plot, output, force=force, inputs=inputs)
     changes = _changes(what_if or (), sweep or ())
     choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
-    flags = deployment_from_flags(
-        model=model,
-        gpu=gpu,
-        tp=tp,
-        ep=ep,
-        dp_attention=dp_attention,
-        batch=batch,
-        context=context,
-        draft_steps=draft_steps,
-        draft_tokens=draft_tokens,
-        accept_length=accept_length,
-        draft_topk=draft_topk,
-        draft_model=draft_model,
-        draft_vocab=draft_vocab,
-        alpha_us=alpha_us,
-        kv_format=kv_dtype,
-        state_format=state_dtype,
-        weights=weights,
-    )
-    said = with_files(flags, deployment, server_args)
-    is_compared = said != Deployment() or gpu_file is not None or bool(changes)
+    said = served.known()
+    is_compared = said != Deployment() or served.gpu_file is not None or bool(changes)
     if plot is not None and not is_compared:
         raise OptionError(f"--plot {plot}: draws the roofline (give --model, --batch, --context)")
     if format_ is DocumentFormat.HTML:
@@ -150,7 +91,7 @@ def report(
     else:
         load = load_analysis_with_rows if is_compared else load_analysis
         analysis, closeups = load(trace, rules, choice, no_cache=no_cache), None
-    comparison = _compared(analysis, said, gpu_file, changes) if is_compared else None
+    comparison = _compared(analysis, said, served.gpu_file, changes) if is_compared else None
     if plot is not None and comparison is not None:
         from traceattr.report.plot_file import comparison_plot
 

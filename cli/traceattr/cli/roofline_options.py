@@ -1,5 +1,6 @@
 """Options that say how a model is served, for every command that predicts."""
 
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,100 +11,14 @@ from traceattr.errors import OptionError
 if TYPE_CHECKING:
     from traceattr.roofline.deployment import Deployment
 
+_FILES = ("deployment", "server_args", "gpu_file")
+"""Options that name files."""
+
 ModelOption = Annotated[
     str | None,
     typer.Option(
         metavar="MODEL",
         help="A config.json, its directory, or a model of `traceattr roofline --list`.",
-    ),
-]
-
-GpuOption = Annotated[
-    str | None, typer.Option(metavar="GPU", help="Short or CUDA name of the GPU.")
-]
-
-TpOption = Annotated[
-    int | None,
-    typer.Option(
-        "--tp",
-        metavar="N",
-        help="GPUs of the deployment.",
-        show_default="of the trace, if any, or 1",
-    ),
-]
-
-EpOption = Annotated[
-    int | None,
-    typer.Option("--ep", metavar="N", help="Groups that share experts.", show_default="1"),
-]
-
-DpAttentionOption = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Data-parallel groups of attention.", show_default="1"),
-]
-
-BatchOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Requests in flight, in all groups together.",
-        show_default="of the trace's graphs, where sure",
-    ),
-]
-
-ContextOption = Annotated[
-    int | None, typer.Option(metavar="N", help="Tokens of each request in the cache.")
-]
-
-DraftStepsOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", help="Draft passes per round.", show_default="of the trace, if any, or 0"
-    ),
-]
-
-DraftTokensOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Rows of each request in a verify pass.",
-        show_default="draft steps + 1",
-    ),
-]
-
-AcceptLengthOption = Annotated[
-    float | None,
-    typer.Option(metavar="X", help="Tokens a request gains per round, the bonus one too."),
-]
-
-DraftTopkOption = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N", help="Branches that a draft pass continues, of a tree.", show_default="1"
-    ),
-]
-
-DraftModelOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MODEL",
-        help="Config of an EAGLE3 head or of a small model that drafts.",
-        show_default="the model's own draft layers",
-    ),
-]
-
-DraftVocabOption = Annotated[
-    int | None,
-    typer.Option(metavar="N", help="Tokens that drafts choose from.", show_default="all"),
-]
-
-AlphaOption = Annotated[
-    float | None,
-    typer.Option(
-        "--alpha-us",
-        metavar="X",
-        help="Latency of an empty all-reduce in us.",
-        show_default="of the trace, if any, or the calibration's",
     ),
 ]
 
@@ -123,58 +38,157 @@ SweepOption = Annotated[
     ),
 ]
 
-KvDtypeOption = Annotated[
-    str | None,
-    typer.Option(metavar="TYPE", help="Type of the KV cache.", show_default="the model's"),
-]
 
-StateDtypeOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TYPE", help="Type of recurrent states.", show_default="the model's, or fp32"
-    ),
-]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """How a model is served, as far as options say it."""
 
-WeightsOption = Annotated[
-    str | None,
-    typer.Option(metavar="FORMAT", help="Format of the linear layers.", show_default="the model's"),
-]
+    model: ModelOption = None
+    gpu: Annotated[
+        str | None, typer.Option(metavar="GPU", help="Short or CUDA name of the GPU.")
+    ] = None
+    tp: Annotated[
+        int | None,
+        typer.Option(
+            "--tp",
+            metavar="N",
+            help="GPUs of the deployment.",
+            show_default="of the trace, if any, or 1",
+        ),
+    ] = None
+    ep: Annotated[
+        int | None,
+        typer.Option("--ep", metavar="N", help="Groups that share experts.", show_default="1"),
+    ] = None
+    dp_attention: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Data-parallel groups of attention.", show_default="1"),
+    ] = None
+    batch: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Requests in flight, in all groups together.",
+            show_default="of the trace's graphs, where sure",
+        ),
+    ] = None
+    context: Annotated[
+        int | None, typer.Option(metavar="N", help="Tokens of each request in the cache.")
+    ] = None
+    draft_steps: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Draft passes per round.", show_default="of the trace, if any, or 0"
+        ),
+    ] = None
+    draft_tokens: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Rows of each request in a verify pass.",
+            show_default="draft steps + 1",
+        ),
+    ] = None
+    accept_length: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="Tokens a request gains per round, the bonus one too."),
+    ] = None
+    draft_topk: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Branches that a draft pass continues, of a tree.", show_default="1"
+        ),
+    ] = None
+    draft_model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Config of an EAGLE3 head or of a small model that drafts.",
+            show_default="the model's own draft layers",
+        ),
+    ] = None
+    draft_vocab: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Tokens that drafts choose from.", show_default="all"),
+    ] = None
+    alpha_us: Annotated[
+        float | None,
+        typer.Option(
+            "--alpha-us",
+            metavar="X",
+            help="Latency of an empty all-reduce in us.",
+            show_default="of the trace, if any, or the calibration's",
+        ),
+    ] = None
+    kv_format: Annotated[
+        str | None,
+        typer.Option(
+            "--kv-dtype", metavar="TYPE", help="Type of the KV cache.", show_default="the model's"
+        ),
+    ] = None
+    state_format: Annotated[
+        str | None,
+        typer.Option(
+            "--state-dtype",
+            metavar="TYPE",
+            help="Type of recurrent states.",
+            show_default="the model's, or fp32",
+        ),
+    ] = None
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT", help="Format of the linear layers.", show_default="the model's"
+        ),
+    ] = None
+    deployment: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="TOML, YAML or JSON with any of these; flags win over it."
+        ),
+    ] = None
+    server_args: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="SGLang's log or server arguments; flags and --deployment win."
+        ),
+    ] = None
+    gpu_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TOML with more GPUs, which win over ours.")
+    ] = None
 
-DeploymentOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="TOML, YAML or JSON with any of these; flags win over it."),
-]
+    @property
+    def files(self) -> tuple[Path | None, ...]:
+        """The files that are read."""
+        return self.deployment, self.server_args, self.gpu_file
 
-ServerArgsOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="SGLang's log or server arguments; flags and --deployment win."
-    ),
-]
+    def known(self) -> "Deployment":
+        """Return what flags, a file and a server say, each winning over the next.
 
-GpuFileOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="TOML with more GPUs, which win over ours.")
-]
+        Raises:
+            TraceattrError: A value makes no sense, or a file cannot be used.
+        """
+        from traceattr.roofline.deployment import (
+            Deployment,
+            deployment_from_file,
+            deployment_from_flags,
+            deployment_from_server_args,
+            merge,
+        )
+        from traceattr.roofline.server_log import deployment_from_server_log
+
+        values = {name: getattr(self, name) for name in _FLAGS}
+        flags = deployment_from_flags(**values)
+        from_file = deployment_from_file(self.deployment) if self.deployment else Deployment()
+        if self.server_args is None:
+            return merge(flags, from_file)
+        text = _text(self.server_args)
+        is_document = text.lstrip().startswith("{")
+        read = deployment_from_server_args if is_document else deployment_from_server_log
+        return merge(flags, from_file, read(text, str(self.server_args)))
 
 
-def with_files(flags: "Deployment", file: Path | None, server: Path | None) -> "Deployment":
-    """Return what flags, a file and a server say, each winning over the next."""
-    from traceattr.roofline.deployment import (
-        Deployment,
-        deployment_from_file,
-        deployment_from_server_args,
-        merge,
-    )
-    from traceattr.roofline.server_log import deployment_from_server_log
-
-    from_file = deployment_from_file(file) if file else Deployment()
-    if server is None:
-        return merge(flags, from_file)
-    text = _text(server)
-    read = (
-        deployment_from_server_args if text.lstrip().startswith("{") else deployment_from_server_log
-    )
-    return merge(flags, from_file, read(text, str(server)))
+_FLAGS = [each.name for each in fields(Served) if each.name not in _FILES]
 
 
 def _text(path: Path) -> str:

@@ -7,11 +7,11 @@ import typer
 from traceattr.cli.load import choose, load_rounds
 from traceattr.cli.options import (
     ForceOption,
+    FormatOption,
     GraphKindOption,
     OutputOption,
     RulesOption,
     TraceArgument,
-    one_of,
 )
 from traceattr.cli.output import check_output, use_color, width, write_output
 from traceattr.report.render import ReportFormat
@@ -23,9 +23,7 @@ def rounds(
         int | None,
         typer.Option(metavar="N", min=1, help="Only the N slowest, the slowest first."),
     ] = None,
-    format_: Annotated[
-        ReportFormat, typer.Option("--format", parser=one_of(ReportFormat), help="What to print.")
-    ] = (ReportFormat.TERMINAL),
+    format_: FormatOption = ReportFormat.TERMINAL,
     graph_kind: GraphKindOption = None,
     rules: RulesOption = None,
     output: OutputOption = None,

@@ -11,13 +11,13 @@ from traceattr.cli.artefacts import whole_file
 from traceattr.cli.load import choose, tabulated
 from traceattr.cli.options import (
     ForceOption,
+    FormatOption,
     GraphKindOption,
     OutputOption,
     RoundsOption,
     RulesOption,
     TraceArgument,
     WindowOption,
-    one_of,
 )
 from traceattr.cli.output import check_output, is_terminal, print_text, width
 from traceattr.errors import OptionError
@@ -34,9 +34,7 @@ def sql(
         Path | None, typer.Option("--file", metavar="FILE", help="Read the query from this file.")
     ] = None,
     tables: Annotated[bool, typer.Option("--tables", help="List tables and columns.")] = False,
-    format_: Annotated[
-        ReportFormat, typer.Option("--format", parser=one_of(ReportFormat), help="What to print.")
-    ] = (ReportFormat.TERMINAL),
+    format_: FormatOption = ReportFormat.TERMINAL,
     window: WindowOption = "",
     rounds: RoundsOption = "",
     graph_kind: GraphKindOption = None,
