@@ -159,6 +159,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert result.returncode == 0
     loaded = {line.rsplit("|", 1)[-1].strip() for line in result.stderr.splitlines()}
     assert not loaded & {"duckdb", "pyarrow", "numpy", "sqlite_utils", "tomllib", "sqlite3"}
+    assert not loaded & {"importlib.metadata", "traceattr.attribution.analysis"}
 
 
 def test_the_module_runs_and_says_its_version() -> None:

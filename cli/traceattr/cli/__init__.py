@@ -1,7 +1,6 @@
 """The command line; it parses arguments, calls one function and prints its result."""
 
 import sys
-from importlib.metadata import version
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -76,6 +75,8 @@ def _print_error(text: str) -> None:
 
 def _print_version(value: bool) -> None:
     if value:
+        from importlib.metadata import version
+
         typer.echo(f"traceattr {version('traceattr')}")
         raise typer.Exit
 

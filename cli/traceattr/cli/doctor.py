@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,6 +47,8 @@ def doctor(
 
     Example: traceattr doctor trace.sqlite --model Qwen3.6-27B
     """
+    from importlib.metadata import version
+
     from traceattr.report.checks_text import render_checks
 
     check_output(output, force=force, inputs=(trace, rules))

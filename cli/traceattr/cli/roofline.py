@@ -1,6 +1,5 @@
 """``traceattr roofline``."""
 
-from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -48,6 +47,8 @@ def roofline(
 
     Example: traceattr roofline ... --what-if gpu=H100_SXM --what-if weights=fp8,batch=8
     """
+    from importlib.metadata import version
+
     from traceattr.report.roofline_render import render_explanation, render_known, render_roofline
     from traceattr.roofline.hardware import load_gpus
     from traceattr.roofline.roofline import build_roofline

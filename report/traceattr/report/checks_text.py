@@ -8,7 +8,6 @@ from enum import StrEnum
 from traceattr.checks import Check, Status
 from traceattr.report.escape import markdown_code, markdown_text, visible
 from traceattr.report.figures import counted
-from traceattr.report.json_document import dumped
 from traceattr.report.render import NARROWEST
 
 FORMAT = 1
@@ -52,6 +51,8 @@ def render_checks(
         case ChecksFormat.MARKDOWN:
             return "\n".join(_markdown(checks, file)) + "\n"
         case ChecksFormat.JSON:
+            from traceattr.report.json_document import dumped  # --help need not wait for it
+
             return dumped(
                 {
                     "format": FORMAT,
