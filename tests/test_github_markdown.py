@@ -27,6 +27,7 @@ HOSTILE = [
     "note[^1] [^1]: foot [a](b) ![c](d) [e][f] [ ] [x]",
     "&lt;b&gt; &#64;me &amp; &copy;",
     "- [ ] list",
+    "     - code",
     "1. list",
     "# head",
     "> [!WARNING]",

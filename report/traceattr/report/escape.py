@@ -23,6 +23,8 @@ def markdown_text(text: str) -> str:
     escaped = re.sub(r"([\\`*_\[\]#!|~])", r"\\\1", visible(text))
     escaped = escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     escaped = re.sub(r"^\s*([-+=]|\d+(?=[.)](\s|$)))", _list_marker_as_text, escaped)
+    # Four blanks in front would make it a block of code.
+    escaped = re.sub(r"^ (?=   )", "&#32;", escaped)
     # GitHub asks for the span: a backslash does not always keep a formula from beginning.
     return _HASH.sub(_hash_as_text, _JOINT.sub(_NOTHING, escaped)).replace("$", "<span>$</span>")
 
