@@ -53,7 +53,7 @@ def _of_gpu(account: Account, window: Window) -> Iterator[GraphSequence]:
     """Yield the sequences of one GPU; kernels are ids of names, or labels below zero."""
     for kind in GRAPH_KINDS:
         pieces = _replays(account, window, kind)
-        lengths = list(_by_length(account, pieces))
+        lengths = list(_by_length(account, pieces)) if len(pieces) else []
         if not lengths:
             continue
         rows = max(map(_most_frequent, lengths), key=lambda nodes: nodes.at.shape)
