@@ -64,7 +64,8 @@ def _obstacles(base: Analysis, head: Analysis) -> Iterator[str]:
         was, became = base.rounds.target_rows, head.rounds.target_rows
         if was != became:
             yield f"other batch sizes: the target's passes go over {was:,} rows against {became:,}"
-    if (layers := _layers(base)) and (others := _layers(head)) and layers != others:
+    layers, others = _layers(base), _layers(head)
+    if layers and others and _are_of_other_models(layers, others):
         yield f"other models: {_layers_text(layers)} against {_layers_text(others)}"
 
 
@@ -84,21 +85,29 @@ def _gpu_models(analysis: Analysis) -> Counter[tuple[str | None, int | None]]:
     return Counter((gpu.name, gpu.sm_count) for gpu in analysis.gpus)
 
 
-_Layers = tuple[int, int, int]
-"""Layers of a target, those that attend and those with a recurrence."""
+_Layers = tuple[int, int]
+"""Layers of a target that attend, and those with a recurrence."""
 
 
 def _layers(analysis: Analysis) -> _Layers | None:
     """Return the layers of the target on the first GPU that shows them."""
     for one in analysis.layers:
         if one.layers is not None:
-            return one.layers, one.attention_layers or 0, one.recurrent_layers or 0
+            return one.attention_layers or 0, one.recurrent_layers or 0
     return None
 
 
+def _are_of_other_models(layers: _Layers, others: _Layers) -> bool:
+    """Return whether both have layers of a kind, and not as many.
+
+    Where one has none of a kind, a rule may miss the kernel that a change has brought.
+    """
+    return any(one and other and one != other for one, other in zip(layers, others, strict=True))
+
+
 def _layers_text(layers: _Layers) -> str:
-    total, attention, recurrent = layers
-    return f"{total} layers ({attention} attention, {recurrent} recurrent)"
+    attention, recurrent = layers
+    return f"{attention} attention and {recurrent} recurrent layers"
 
 
 def _why_no_categories(base: Analysis, head: Analysis) -> str | None:
@@ -137,6 +146,13 @@ def _notices(base: Analysis, head: Analysis) -> Iterator[Notice]:
         was, became = (driver or "unknown" for driver in drivers)
         yield Notice("driver-differs", f"Other drivers: {was} against {became}.")
     yield from _batch_notices(base, head)
+    layers, others = _layers(base), _layers(head)
+    if layers and others and layers != others:
+        yield Notice(
+            "layers-differ",
+            f"BASE shows {_layers_text(layers)}, HEAD {_layers_text(others)}: a rule may miss a"
+            " kernel, or the models differ.",
+        )
     if _unknown_gpus(base, head):
         yield Notice("gpu-unknown", "A trace does not name its GPUs: they may be of other models.")
     if bool(base.trace.simulated) != bool(head.trace.simulated):

@@ -104,8 +104,7 @@ def _nothing_text(diff: Diff) -> str:
 
 
 def caveats(diff: Diff) -> Iterator[str]:
-    """Yield what cannot be compared, and what the reader must know."""
-    yield from diff.comparability.obstacles[1:]
+    """Yield which parts cannot be compared, and what the reader must know."""
     for reason in (diff.comparability.categories, diff.comparability.gaps):
         if reason and not diff.comparability.obstacles:
             yield f"Not compared: {reason}."

@@ -30,7 +30,6 @@ BLIND_ROUND_SHARE = LEAST_SHARE
 where it is beyond both, no part is called the same.  A change below the latter would not make the
 round slower."""
 
-
 NOISY = "a change that matters could hide in its noise; record more rounds"
 
 
@@ -89,8 +88,9 @@ def changes(
         why_not: Says why a part cannot be compared, None where it can.
     """
     parts = tuple(dict.fromkeys((*base.times, *head.times)))
+    obstacles = {part: why_not(part) for part in parts}
     few = _too_few(base.count, head.count)
-    reasons = {part: why_not(part) or few for part in parts}
+    reasons = {part: obstacles[part] or few for part in parts}
     walls = base.times.get(ROUND)
     round_ns = 0 if walls is None else _mean(walls)
     tested = sum(
@@ -98,16 +98,16 @@ def changes(
     )
     test = _Test(CHANCE / max(tested, 1), round_ns)
     return tuple(
-        _change(part, *_both(base, head, part, reasons[part]), reasons[part], test)
+        _change(part, *_both(base, head, part, obstacles[part]), reasons[part], test)
         for part in parts
     )
 
 
 def _both(
-    base: Rounds, head: Rounds, part: Part, reason: str | None
+    base: Rounds, head: Rounds, part: Part, obstacle: str | None
 ) -> tuple[Times | None, Times | None]:
     """Return the times of a part; where it cannot be compared, one that is not there is unknown."""
-    if reason:
+    if obstacle:
         return base.times.get(part), head.times.get(part)
     return base.of(part), head.of(part)
 
