@@ -22,14 +22,19 @@ _WITHOUT_NOTES = (
 """Makes room for the timeline."""
 
 
+def write_sample_page(target: Path) -> None:
+    """Write the report on the sample as a page."""
+    trace = str(ROOT / "traces" / "demo.sqlite")
+    arguments = ["report", trace, *ROOFLINE, "--format", "html", "-o", str(target)]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+
+
 def take(target: Path) -> None:
     """Write the top of the report on the sample as a PNG."""
     with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
         page_file = Path(folder) / "report.html"
-        trace = str(ROOT / "traces" / "demo.sqlite")
-        arguments = ["report", trace, *ROOFLINE, "--format", "html", "-o", str(page_file)]
-        result = CliRunner().invoke(app, arguments)
-        assert result.exit_code == 0, result.output
+        write_sample_page(page_file)
         page = browser.new_page(viewport={"width": 1020, "height": 1250}, color_scheme="light")
         page.goto(page_file.as_uri())
         page.evaluate(_WITHOUT_NOTES)

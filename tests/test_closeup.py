@@ -84,7 +84,7 @@ def test_passes_and_gaps_are_those_of_the_round(decode: Closeups) -> None:
 
 def test_what_ran_and_what_was_idle_fill_the_round(tmp_path: Path) -> None:
     path = tmp_path / "trace.sqlite"
-    simulate(Simulation(rounds=4), path)
+    simulate(Simulation(rounds=2), path)
 
     for part in looked_at(path).parts:
         for gpu in part.per_gpu:
@@ -100,7 +100,7 @@ def test_what_ran_and_what_was_idle_fill_the_round(tmp_path: Path) -> None:
 
 def test_graphs_as_a_whole_are_work_without_a_name(tmp_path: Path) -> None:
     path = tmp_path / "trace.sqlite"
-    simulate(Simulation(rounds=4, mode="graph"), path)
+    simulate(Simulation(rounds=2, mode="graph"), path)
 
     found = looked_at(path)
 

@@ -1,14 +1,9 @@
 """How a diff looks in a browser."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 from markupsafe import Markup
-from playwright.sync_api import Page
 
-from tests.browser import CHROMIUM, open_browser
 from tests.diffs import base, with_graphs
 from tests.pages import HOSTILE, read_page
 from tests.test_diff_render import DIFFS, NAMES, written
@@ -78,40 +73,3 @@ def test_hostile_names_are_text() -> None:
     assert len(list(page.all("script"))) == 4
     assert not list(page.all("img"))
     assert "\N{NULL}" not in hostile_page()
-
-
-@pytest.fixture(scope="module")
-def tab() -> Iterator[Page]:
-    with open_browser() as browser:
-        yield browser.new_page(viewport={"width": 390, "height": 800})
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium here (apt-get install chromium)")
-def test_the_page_opens_from_disk_without_a_word_and_sorts(tab: Page, tmp_path: Path) -> None:
-    path = tmp_path / "diff.html"
-    path.write_text(hostile_page(), encoding="utf-8")
-    said: list[str] = []
-    requests: list[str] = []
-    tab.on("console", lambda message: said.append(message.text))
-    tab.on("pageerror", lambda error: said.append(str(error)))
-    tab.on("request", lambda request: requests.append(request.url))
-
-    tab.goto(path.as_uri())
-    tab.get_by_role("button", name="us before").click()
-
-    tab.fill("[data-filter=text]", "pwned")
-
-    assert said == []
-    assert requests == [path.as_uri()]
-    assert tab.evaluate("window.pwned") is None
-    assert tab.evaluate("document.documentElement.scrollWidth") == 390
-    shown = tab.locator(".kernels tbody tr:visible").count()
-    assert 0 < shown < len(HOSTILE)
-    assert tab.locator("output").inner_text().startswith(f"{shown} of ")
-    values = [
-        float(each)
-        for each in tab.locator(".kernels td:nth-child(4)").evaluate_all(
-            "cells => cells.map(cell => cell.dataset.value)"
-        )
-    ]
-    assert values == sorted(values, reverse=True)

@@ -6,49 +6,35 @@ from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import Page
-from typer.testing import CliRunner
 
 from tests.browser import CHROMIUM, open_browser
 from tests.pages import NO_CLOSEUPS, hostile_page, with_round_series
-from tests.screenshot import ROOFLINE
-from traceattr.cli import app
+from tests.screenshot import write_sample_page
+from tests.test_diff_html import hostile_page as hostile_diff
 from traceattr.report.html import render_html
-from traces.description import Simulation
-from traces.simulate import simulate
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium here (apt-get install chromium)"
 )
 
-DEMO = Path(__file__).parent.parent / "traces" / "demo.sqlite"
 WIDE, NARROW = 1280, 390
 
 Opened = Callable[..., Page]
-
-
-def reported(trace: Path, target: Path, *arguments: str) -> Path:
-    words = ["report", str(trace), *arguments, "--format", "html", "-o", str(target)]
-    assert CliRunner().invoke(app, words).exit_code == 0
-    return target
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Write a page of each kind once."""
     folder = tmp_path_factory.mktemp("pages")
-    graphs = folder / "graphs.sqlite"
-    simulate(Simulation(rounds=2, mode="graph"), graphs)
+    write_sample_page(folder / "demo.html")
     texts = {
         "hostile": hostile_page(folder),
         "rounds": render_html(with_round_series(*range(100, 140)), NO_CLOSEUPS),
+        "diff": hostile_diff(),
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
-    return {
-        "demo": reported(DEMO, folder / "demo.html", *ROOFLINE),
-        "graphs": reported(graphs, folder / "graphs.html"),
-        **{name: folder / f"{name}.html" for name in texts},
-    }
+    return {name: folder / f"{name}.html" for name in ("demo", *texts)}
 
 
 @pytest.fixture(scope="module")
@@ -98,13 +84,23 @@ def wait_for_span(page: Page, condition: str) -> None:
     page.wait_for_function(f"document.getElementById('closeup-range').dataset.span {condition}")
 
 
-@pytest.mark.parametrize("name", ["demo", "rounds", "graphs", "hostile"])
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_a_page_is_no_wider_than_the_window(opened: Opened, name: str, width: int) -> None:
-    page = opened(name, width, "dark" if width == NARROW else "light")
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"),
+    [
+        ("demo", WIDE, "light"),
+        ("demo", NARROW, "dark"),
+        ("hostile", NARROW, "light"),
+        ("rounds", NARROW, "light"),
+        ("diff", NARROW, "dark"),
+    ],
+)
+def test_a_page_is_no_wider_than_the_window(
+    opened: Opened, name: str, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    page = opened(name, width, scheme)
 
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.locator("canvas:visible").count() == 1
+    assert page.locator("canvas:visible").count() == (name != "diff")
 
 
 def test_hovering_names_kernel_time_and_rule(opened: Opened) -> None:
@@ -222,6 +218,23 @@ def test_kernels_are_filtered_and_sorted_by_keyboard(opened: Opened) -> None:
     ]
     assert title.get_attribute("aria-sort") == "ascending"
     assert medians == sorted(medians)
+
+
+def test_kernels_of_a_diff_are_filtered_and_sorted(opened: Opened) -> None:
+    page = opened("diff")
+    rows = page.locator("#kernel-table tbody tr:visible")
+    every = rows.count()
+
+    page.get_by_role("button", name="us before").click()
+    page.fill("#kernels [data-filter=text]", "pwned")
+
+    assert 0 < rows.count() < every
+    assert page.locator("#kernels output").inner_text() == f"{rows.count()} of {every} names"
+    times = [
+        float(text.replace(",", "")) for text in rows.locator("td:nth-child(4)").all_inner_texts()
+    ]
+    assert times == sorted(times, reverse=True)
+    assert page.evaluate("window.pwned") is None
 
 
 def test_hostile_names_do_nothing(opened: Opened) -> None:

@@ -151,7 +151,7 @@ def test_every_gap_of_the_round_says_what_it_joins(demo: str) -> None:
 
 def test_what_a_graph_hides_is_said(tmp_path: Path) -> None:
     path = tmp_path / "trace.sqlite"
-    simulate(Simulation(rounds=4, mode="graph"), path)
+    simulate(Simulation(rounds=2, mode="graph"), path)
 
     text = page_of_trace(path)
 
