@@ -25,6 +25,7 @@ from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.closeup import Closeups
 from traceattr.report.headline import headline
 from traceattr.report.html import render_html
+from traceattr.report.html_histogram import histograms
 from traceattr.report.html_json import embedded_json
 from traceattr.report.html_kernels import MOST_KERNELS
 from traces.description import Simulation
@@ -182,6 +183,15 @@ def test_rounds_are_drawn_one_by_one_and_counted_by_length() -> None:
     assert list(data["groups"]) == ["draft"]
     bars = re.findall(r"<title>([\d,]+) rounds? from", text)
     assert sum(map(int, bars)) == 11
+
+
+def test_one_very_long_round_does_not_squeeze_all_others() -> None:
+    [histogram] = histograms([[*range(1_000, 1_100), 50_000]])
+
+    assert histogram.ends == ("1.000 us", "1.190 us and more")
+    assert histogram.bins[-1].label == "1 round from 1.18 us to 1.19 us and more"
+    assert [mark.text for mark in histogram.marks] == ["median 1.050 us", "p99 1.099 us"]
+    assert sum(int(one.label.split()[0]) for one in histogram.bins) == 101
 
 
 def test_few_rounds_and_equal_ones_have_no_distribution() -> None:

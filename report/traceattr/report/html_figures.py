@@ -15,7 +15,7 @@ from traceattr.report.breakdown import (
     total_lines,
     wholes,
 )
-from traceattr.report.figures import UNKNOWN, counted, duration, share, unit_for
+from traceattr.report.figures import UNKNOWN, count, duration, share, unit_for
 from traceattr.report.provenance import models_text
 from traceattr.report.sampled import has_percentiles, sampled_rounds
 from traceattr.rules.categories import HOST_GAPS, IN_GRAPH_GAPS
@@ -98,4 +98,4 @@ def _roofline(comparison: "Comparison | None") -> Iterator[Figure]:
 
 
 def _gpus(analysis: Analysis) -> Figure:
-    return Figure("GPUs", counted(len(analysis.gpus), "GPU").split()[0], models_text(analysis))
+    return Figure("GPUs", count(len(analysis.gpus)), models_text(analysis))

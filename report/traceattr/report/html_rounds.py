@@ -21,7 +21,7 @@ from traceattr.report.sampled import has_percentiles
 
 Json = dict[str, Any]
 
-MOST_ROUNDS = 10_000
+MOST_ROUNDS = 5_000
 """Rounds in a page, from the first on."""
 
 MOST_GRAPHS = 100
