@@ -8,6 +8,7 @@ from traceattr.attribution.analysis import Window
 from traceattr.attribution.sequence_figures import GraphSequence, GraphSequences, NamedKernel
 from traceattr.attribution.sequences import graph_sequences
 from traces.description import Simulation
+from traces.export_writer import ExportWriter
 from traces.simulate import simulate
 from traces.workload_file import WORKLOADS, load_workload
 
@@ -78,3 +79,34 @@ def test_graphs_recorded_as_a_whole_have_no_sequence(tmp_path: Path) -> None:
     simulate(Simulation(rounds=2, mode="graph"), tmp_path / "trace.sqlite")
 
     assert sequences_of(opened(tmp_path / "trace.sqlite")) == GraphSequences()
+
+
+def test_work_beside_the_main_stream_comes_last_wherever_it_begins(tmp_path: Path) -> None:
+    beside = [(RECURRENCE, 5, 9), (RECURRENCE, 25, 29)]
+    with ExportWriter(tmp_path / "trace.sqlite") as export:
+        export.process(101, "python3")
+        for replay, alone in enumerate(beside):
+            on_streams = [*((7, kernel) for kernel in REPLAY), (9, alone)]
+            for node, (stream, (name, start, end)) in enumerate(on_streams, start=1):
+                begin = 1000 * replay
+                export.kernel(
+                    name,
+                    begin + start,
+                    begin + end,
+                    pid=101,
+                    stream=stream,
+                    correlation=replay + 1,
+                    graph=17,
+                    node=node,
+                )
+
+    sequences = sequences_of(opened(tmp_path / "trace.sqlite"))
+
+    [graph] = sequences.graphs
+    assert [sequences.kernels[at].name for at in graph.kernels] == [
+        GEMM,
+        ATTENTION,
+        GEMM,
+        RECURRENCE,
+    ]
+    assert (graph.replays, graph.of_replays) == (2, 2)

@@ -25,7 +25,8 @@ class GraphSequence:
         kind: What the graphs are for.
         replays: Replays that run exactly this.
         of_replays: All replays of graphs for this purpose in the window.
-        kernels: What runs, in order of start, as positions in `GraphSequences.kernels`.
+        kernels: What runs, as positions in `GraphSequences.kernels`: in order of start on the
+            stream that most runs on, then in order of start what runs beside it.
         median_ns: Median duration of each.
     """
 

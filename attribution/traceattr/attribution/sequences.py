@@ -78,13 +78,17 @@ def _replays(account: Account, window: Window, kind: PieceKind) -> Ids:
 
 
 def _by_length(account: Account, pieces: Ids) -> Iterator[_Nodes]:
-    """Yield the operations of some pieces, those of equally many together."""
+    """Yield the operations of some pieces, those of equally many together.
+
+    In each piece what runs beside the main stream comes last: where it begins between the others
+    differs from replay to replay.
+    """
     timeline = account.timeline
     number = np.full(len(account.pieces.start_ns) + 1, -1)  # the last is for what is in no piece
     number[pieces] = np.arange(len(pieces))
     owner = number[account.pieces.of_operation]
     inside = np.flatnonzero(owner >= 0)
-    at = inside[np.argsort(owner[inside], kind="stable")]
+    at = inside[np.lexsort((~timeline.is_forward[inside], owner[inside]))]
     count = np.bincount(owner[at], minlength=len(pieces))
     first = np.cumsum(count) - count
     what = np.where(timeline.name_id >= 0, timeline.name_id, -1 - timeline.label.astype(np.int64))
