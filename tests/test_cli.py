@@ -202,6 +202,7 @@ def test_a_trace_of_one_instant_is_reported(tmp_path: Path, report_format: str) 
         (("report", "a", "b"), "got unexpected extra argument(s) (b); see"),
         (("report", "a", "--format", "x"), "invalid value for '--format': 'x' is not one of "),
         (("report", "a", "--tp", "x"), "invalid value for '--tp': "),
+        (("rules", "classify"), "nothing to classify (expected NAME or --from-file FILE); see"),
         (("report", "a", "--rules"), "option '--rules' requires an argument"),
         (("--bogus\x1b[31m\n",), "no such option: --bogus"),
     ],

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 from tests.fake_github import FakeGithub, Reply, running
 from traceattr.cli import app
+from traceattr.cli.github.token import find_token
 
 TOKEN = "ghs_abcdefghijklmnopqrstuvwxyz0123456789"
 REPORT = "**A round takes 11.1 ms.**\n"
@@ -223,7 +225,9 @@ def test_without_permission_and_outside_of_workflows_no_summary_is_promised(
         (Reply(200, {"message": "hello"}), "no answer of GitHub"),
         (Reply(200, [{"id": "x"}]), "no answer of GitHub"),
         (Reply(302, None, {"Location": "https://example.com/?a"}), "redirects to another server"),
+        (Reply(302, None, {"Location": "http://[/"}), "redirects to another server"),
         (Reply(302, None, {"Location": "/user"}), "no answer of GitHub"),
+        (Reply(404, {"message": "no " * 9_999}), "no no no"),
     ],
 )
 def test_a_refusal_is_one_line(github: FakeGithub, run: Run, reply: Reply, message: str) -> None:
@@ -352,6 +356,23 @@ def test_the_summary_stays_below_what_github_shows(run: Run, tmp_path: Path) -> 
 
     assert 1_048_000 < summary.stat().st_size <= 1 << 20
     assert "The report is cut here" in summary.read_text(encoding="utf-8").splitlines()[-1]
+
+
+def test_a_summary_that_is_full_stays_as_it_is(
+    github: FakeGithub, run: Run, tmp_path: Path
+) -> None:
+    """One byte more than GitHub takes, and it would show nothing."""
+    summary = tmp_path / "summary.md"
+    summary.write_text("x" * ((1 << 20) - 10), encoding="utf-8")
+    github.replies = [("POST comments", FORBIDDEN)]
+
+    asked = run("--summary", GITHUB_STEP_SUMMARY=str(summary))
+    forbidden = run(GITHUB_STEP_SUMMARY=str(summary))
+
+    assert (asked.exit_code, forbidden.exit_code) == (2, 3)
+    assert f"{summary}: is full (expected at most 1,048,576 bytes in a step)" in asked.stderr
+    assert "step's summary" not in forbidden.stderr
+    assert summary.stat().st_size == (1 << 20) - 10
 
 
 def test_a_summary_needs_a_workflow(github: FakeGithub, run: Run) -> None:
@@ -495,6 +516,35 @@ def test_a_token_never_shows(github: FakeGithub, run: Run, tmp_path: Path) -> No
     assert TOKEN[5:25] not in shown
     assert "leaked ***" in shown
     assert all(result.exit_code in (0, 2) for result in results)
+
+
+def test_a_bug_shows_no_token(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object) -> None:
+        raise RuntimeError(f"a bug with {arguments}")
+
+    monkeypatch.setattr("traceattr.cli.github.api.Api._follow", fail)
+
+    error = run().exception
+
+    assert isinstance(error, RuntimeError)
+    shown = "".join(traceback.format_exception(error))
+    assert "a bug with (<traceattr.cli.github.api.Api" in shown
+    assert TOKEN not in shown
+    assert TOKEN not in repr(find_token({"GITHUB_TOKEN": TOKEN}))
+
+
+def test_a_limit_is_waited_for_and_a_cut_is_told(github: FakeGithub, run: Run) -> None:
+    github.replies = [("GET /user", Reply(429, {}, {"Retry-After": "0"}))]
+    waited = run()
+    github.replies = [("PATCH comments", Reply(None))]
+    cut = run("--timeout", "0.5")
+
+    assert (waited.exit_code, cut.exit_code) == (0, 2)
+    host = github.url.removeprefix("http://")
+    assert cut.stderr == (
+        f"error: {host}: the connection was cut; the next attempt would be in 1 s, beyond"
+        " --timeout 0.5\n"
+    )
 
 
 def test_another_server_never_gets_the_token(github: FakeGithub, run: Run) -> None:

@@ -1,6 +1,7 @@
 """``traceattr comment``."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -84,7 +85,9 @@ def comment(
     except NotAllowedError as error:
         from traceattr.cli.github.post import not_allowed
 
-        is_in_summary = summary or _add_to_summary(ready)
+        is_in_summary = summary
+        with suppress(OptionError):  # a summary that cannot be written is the lesser trouble
+            is_in_summary = summary or _add_to_summary(ready)
         raise not_allowed(error, report, is_in_summary=is_in_summary) from error
 
 
@@ -101,10 +104,9 @@ def _post(
 
     api = Api(find_address(os.environ), find_token(os.environ), timeout_s)
     pull_request = find_pull_request(api, target)
-    posted = post(Comments(api, pull_request), report, author.lower() if author else who_am_i(api))
-    typer.echo(
-        f"{'Created' if posted.is_new else 'Updated'} the comment on {pull_request}", err=True
-    )
+    me = author.lower() if author else who_am_i(api)
+    posted = post(Comments(api, pull_request), report, me)
+    say(f"{'Created' if posted.is_new else 'Updated'} the comment on {pull_request}")
     print_text(f"{printable(hide_tokens(posted.url, os.environ))}\n")
 
 

@@ -12,7 +12,7 @@ def usage_error(error: typer.TyperException) -> str:
 
     Nothing where Typer printed the help already, as there was no argument at all.
     """
-    text = " ".join(error.format_message().split())
+    text = " ".join(error.format_message().split()).removeprefix("Invalid value: ")
     text = _POSSIBLE.sub(r". Did you mean \g<options>?", text).removesuffix(".")
     if not text:
         return ""

@@ -1,8 +1,10 @@
 """Markdown that is too long for where it goes: cut where what is shown stays whole, and said."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from itertools import accumulate, takewhile
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,12 +59,16 @@ def _cuts(text: str) -> Iterator[tuple[int, str]]:
 
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     folds = [fold for token in tokens for fold in _folds(token)]
+    open_after = list(accumulate((change for _, change in folds), _never_below_zero, initial=0))
     for line, fence in _ends(tokens):
-        depth = 0
-        for change in (change for at, change in folds if at < line):
-            depth = max(depth + change, 0)
         if line:
+            depth = open_after[bisect_left(folds, line, key=itemgetter(0))]
             yield line, fence + "\n\n</details>" * depth
+
+
+def _never_below_zero(depth: int, change: int) -> int:
+    """Return how many sections are open; an end without a begin closes none."""
+    return max(depth + change, 0)
 
 
 def _ends(tokens: "list[Token]") -> Iterator[tuple[int, str]]:

@@ -28,8 +28,11 @@ class Address:
 
     def redirected(self, current: str, location: str) -> str | None:
         """Return where an answer sends us; nothing if that is another server."""
-        target = urljoin(current, location)
-        there, here = urlsplit(target), urlsplit(self.url)
+        try:
+            target = urljoin(current, location)
+            there, here = urlsplit(target), urlsplit(self.url)
+        except ValueError:
+            return None
         return target if (there.scheme, there.netloc) == (here.scheme, here.netloc) else None
 
 

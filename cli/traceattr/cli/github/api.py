@@ -23,6 +23,9 @@ from traceattr.errors import GithubError
 LONGEST_REQUEST_S = 30.0
 """A request that takes longer is given up, and counts as cut."""
 
+LONGEST_MESSAGE = 500
+"""Characters of what GitHub says of a failure."""
+
 _MOST_REDIRECTS = 5
 _REDIRECTS = {301, 302, 307, 308}
 
@@ -53,7 +56,7 @@ class Answer:
         details = errors if isinstance(errors, list) else []
         texts = [each.get("message") if isinstance(each, dict) else each for each in details]
         parts = [self.document.get("message"), *texts]
-        return "; ".join(part for part in parts if isinstance(part, str) and part)
+        return "; ".join(part for part in parts if isinstance(part, str) and part)[:LONGEST_MESSAGE]
 
 
 class Api:

@@ -177,7 +177,10 @@ def put_comment(comments: Comments, key: str, author: str, body: str) -> Posted:
             comments.pause(attempt, error)
             continue
         return _settle(comments, key, created, body)
-    raise GithubError("the comment is deleted again and again (expected one bot to keep it)")
+    raise GithubError(
+        "the comment is listed, but there is none (404) when it is updated (expected a token that"
+        " may write)"
+    )
 
 
 def _settle(comments: Comments, key: str, created: Comment, body: str) -> Posted:

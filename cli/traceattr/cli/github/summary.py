@@ -35,6 +35,8 @@ def add_to_summary(path: Path, text: str, whereabouts: str) -> None:
         # A name may be a pipe or a device, whose size says nothing.
         used = path.stat().st_size if path.is_file() else 0
         shown = cut_markdown(f"{text.rstrip()}\n", MOST_BYTES - used - 1, note, bytes_of)
+        if used + 1 + bytes_of(shown) > MOST_BYTES:
+            raise OptionError(f"{path}: is full (expected at most {MOST_BYTES:,} bytes in a step)")
         handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         with os.fdopen(handle, "wb") as file:
             file.write((("\n" if used else "") + shown).encode())
