@@ -1,6 +1,6 @@
 """Bars of alternatives, each with the limit that hardware sets it: computed, nothing drawn."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from traceattr.report.figures import MILLISECONDS
@@ -17,12 +17,14 @@ class Round:
         value_ns: How long it is expected to take.
         bound_ns: How long it takes at least.
         tokens: What it yields; None is unknown.
+        parts_ns: What it consists of, by name.
     """
 
     name: str
     value_ns: int
     bound_ns: int
     tokens: float | None
+    parts_ns: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,13 @@ class Bar:
         name: What it is.
         value: What is expected of it.
         limit: What it cannot get past: a least time, or a highest rate.
+        parts: What it consists of, by name; nothing for a rate.
     """
 
     name: str
     value: float
     limit: float
+    parts: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +80,19 @@ class BarChart:
 def bar_chart(title: str, value_name: str, rounds: Iterable[Round]) -> BarChart:
     """Return the chart of some rounds; without rates where any of them is unknown."""
     known = list(rounds)
-    times = [Bar(r.name, r.value_ns / MILLISECONDS.ns, r.bound_ns / MILLISECONDS.ns) for r in known]
+    times = [
+        Bar(
+            name=each.name,
+            value=each.value_ns / MILLISECONDS.ns,
+            limit=each.bound_ns / MILLISECONDS.ns,
+            parts={name: ns / MILLISECONDS.ns for name, ns in each.parts_ns.items() if ns > 0},
+        )
+        for each in known
+    ]
     rates = [
-        Bar(r.name, r.tokens / r.value_ns * _NS, r.tokens / r.bound_ns * _NS)
-        for r in known
-        if r.tokens
+        Bar(each.name, each.tokens / each.value_ns * _NS, each.tokens / each.bound_ns * _NS, {})
+        for each in known
+        if each.tokens
     ]
     panels = [Panel(MILLISECONDS.name, tuple(times))]
     if len(rates) == len(times):

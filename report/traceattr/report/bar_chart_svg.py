@@ -1,13 +1,25 @@
 """Bars of alternatives as SVG."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from xml.etree.ElementTree import Element, SubElement
 
 from traceattr.report.bar_chart import Bar, BarChart, Panel
 from traceattr.report.names import cut
-from traceattr.report.svg import BLUE, CHARACTER, drawing, group, label, line, number, svg_text
+from traceattr.report.svg import (
+    CHARACTER,
+    GROUP_COLORS,
+    TEAL,
+    drawing,
+    group,
+    label,
+    line,
+    number,
+    svg_text,
+)
 
 _WIDTH = 760
-_TOP, _BOTTOM = 40, 36
+_TOP, _BOTTOM = 40, 14
 _HEAD, _ROW, _THICK = 30, 22, 14
 """Heights of a panel's title, of a row and of its bar."""
 
@@ -17,20 +29,22 @@ _LONGEST_NAME = 40
 def bars_svg(chart: BarChart) -> str:
     """Return the chart as an ``<svg>`` element; `traceattr.report.svg` says what a page may do."""
     rows = sum(len(panel.bars) for panel in chart.panels)
-    height = _TOP + len(chart.panels) * _HEAD + rows * _ROW + _BOTTOM
+    key = [*_key_places(chart)]
+    below = _TOP + len(chart.panels) * _HEAD + rows * _ROW
     root = drawing(
         "alternatives-plot",
         title=chart.title,
         description=" ".join(_panel_text(chart, panel) for panel in chart.panels),
         width=_WIDTH,
-        height=height,
+        height=below + round(key[-1].y) + _BOTTOM,
     )
     label(root, 12, 24, chart.title)
     y = float(_TOP)
     for panel in chart.panels:
         _draw_panel(root, chart, panel, y)
         y += _HEAD + len(panel.bars) * _ROW
-    _draw_key(root, chart, y + 22)
+    for place in key:
+        _draw_key(root, place, y + place.y)
     return svg_text(root)
 
 
@@ -41,7 +55,8 @@ def _panel_text(chart: BarChart, panel: Panel) -> str:
 
 def _bar_text(chart: BarChart, panel: Panel, bar: Bar) -> str:
     figures = f"{chart.value_name} {bar.value:,.1f}, bound {bar.limit:,.1f} {panel.unit}"
-    return f"{bar.name}: {figures}"
+    parts = ", ".join(f"{name} {value:,.2f}" for name, value in bar.parts.items())
+    return f"{bar.name}: {figures}{f' ({parts})' if parts else ''}"
 
 
 def _draw_panel(root: Element, chart: BarChart, panel: Panel, top: float) -> None:
@@ -55,7 +70,11 @@ def _draw_panel(root: Element, chart: BarChart, panel: Panel, top: float) -> Non
         y = top + _HEAD + place * _ROW
         marks = group(root, _bar_text(chart, panel, bar))
         label(marks, left - 10, y + _THICK - 3, name, anchor="end")
-        _draw_bar(marks, left, y, bar.value * scale)
+        _draw_bar(marks, left, y, bar.value * scale, TEAL)
+        start = float(left)
+        for part, length in bar.parts.items():
+            _draw_bar(marks, start, y, length * scale, GROUP_COLORS[part])
+            start += length * scale
         limit = left + bar.limit * scale
         line(marks, (limit, y - 3), (limit, y + _THICK + 3), width=3)
         end = left + max(bar.value, bar.limit) * scale + 8
@@ -63,14 +82,37 @@ def _draw_panel(root: Element, chart: BarChart, panel: Panel, top: float) -> Non
     line(root, (left, top + _HEAD - 4), (left, top + _HEAD + len(names) * _ROW - 4))
 
 
-def _draw_bar(parent: Element, x: float, y: float, length: float) -> None:
+def _draw_bar(parent: Element, x: float, y: float, length: float, color: str) -> None:
     place = {"x": number(x), "y": number(y), "width": number(length), "height": number(_THICK)}
-    SubElement(parent, "rect", place | {"fill": BLUE})
+    SubElement(parent, "rect", place | {"fill": color})
 
 
-def _draw_key(root: Element, chart: BarChart, y: float) -> None:
-    _draw_bar(root, 12, y - 12, 24)
-    label(root, 44, y, chart.value_name)
-    x = 68 + len(chart.value_name) * CHARACTER
-    line(root, (x, y - 14), (x, y + 4), width=3)
-    label(root, x + 10, y, "bound")
+@dataclass(frozen=True, slots=True)
+class _KeyPlace:
+    """Something that the key explains, and where; without a colour it is the bound."""
+
+    name: str
+    color: str
+    x: float
+    y: float
+
+
+def _key_places(chart: BarChart) -> Iterator[_KeyPlace]:
+    """Yield what the key explains, in lines that are not too long."""
+    bars = [bar for panel in chart.panels for bar in panel.bars]
+    colors = {name: GROUP_COLORS[name] for bar in bars for name in bar.parts}
+    x, y = 12.0, 22.0
+    for name, color in {"bound": "", chart.value_name: TEAL, **colors}.items():
+        width = 44 + len(name) * CHARACTER
+        if x + width > _WIDTH:
+            x, y = 12.0, y + _ROW
+        yield _KeyPlace(name, color, x, y)
+        x += width
+
+
+def _draw_key(root: Element, place: _KeyPlace, y: float) -> None:
+    if place.color:
+        _draw_bar(root, place.x, y - 12, 18, place.color)
+    else:
+        line(root, (place.x + 9, y - 14), (place.x + 9, y + 4), width=3)
+    label(root, place.x + 24, y, place.name)

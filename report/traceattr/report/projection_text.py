@@ -1,13 +1,14 @@
 """What alternatives to a measured round say, in words and cells that every format shares."""
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from traceattr.report.bar_chart import BarChart, Round, bar_chart
-from traceattr.report.comparison import Comparison
+from traceattr.report.comparison import HOST, Comparison
 from traceattr.report.figures import MILLISECONDS, UNKNOWN
 from traceattr.report.projection import Projection
-from traceattr.report.what_if_text import is_too_large, percent
+from traceattr.report.what_if_text import is_too_large, percent, prediction_round
+from traceattr.rules.categories import DRAFT, group_of
 
 BASE = "as measured"
 
@@ -66,17 +67,38 @@ def projections_chart(comparison: Comparison) -> BarChart:
     title = projections_title(comparison).replace("ms ", "")
     base, shown = comparison.roofline.prediction, comparison.projections
     carried = [
-        Round(each.change.name, each.carried_ns, each.bound_ns, each.roofline.prediction.tokens)
+        Round(each.change.name, each.carried_ns, each.bound_ns, tokens, _carried_parts(each))
         for each in shown
+        for tokens in [each.roofline.prediction.tokens]
         if each.carried_ns is not None
     ]
     if comparison.round_ns is not None and len(carried) == len(shown):
-        first = Round(BASE, comparison.round_ns, base.bound_ns, base.tokens)
+        parts = _summed((entry.group, entry.measured_ns or 0) for entry in comparison.categories)
+        first = Round(BASE, comparison.round_ns, base.bound_ns, base.tokens, parts)
         return bar_chart(title, "expected with the excess", [first, *carried])
-    predictions = [("as predicted", base)]
-    predictions += [(each.change.name, each.roofline.prediction) for each in shown]
-    rounds = [Round(name, p.expected_ns, p.bound_ns, p.tokens) for name, p in predictions]
+    others = (prediction_round(each.change.name, each.roofline) for each in shown)
+    rounds = [prediction_round("as predicted", comparison.roofline), *others]
     return bar_chart(title, "expected", rounds)
+
+
+def _carried_parts(projection: Projection) -> Mapping[str, int]:
+    return _summed(
+        (_group(entry.phase, entry.category), entry.carried_ns) for entry in projection.categories
+    )
+
+
+def _group(phase: str, category: str) -> str:
+    if phase == HOST:
+        return category
+    return DRAFT if phase == DRAFT else group_of(category)
+
+
+def _summed(times_ns: Iterable[tuple[str, int]]) -> Mapping[str, int]:
+    """Return the sum of each group, in the order in which they come."""
+    sums: dict[str, int] = {}
+    for group, time_ns in times_ns:
+        sums[group] = sums.get(group, 0) + time_ns
+    return sums
 
 
 def projection_notes(comparison: Comparison) -> Iterator[str]:

@@ -9,6 +9,7 @@ coloured for a reason takes the colour of the text around it (``currentColor``),
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from traceattr.report.escape import visible
+from traceattr.rules.categories import DRAFT, GRAPH, HOST_GAPS, IN_GRAPH_GAPS, UNCLASSIFIED
 
 _NAMESPACE = "http://www.w3.org/2000/svg"
 _FONT = "system-ui, sans-serif"
@@ -24,7 +25,22 @@ FAINT = "0.25"
 
 BLUE = "#2f7de1"
 ORANGE = "#c2700a"
+TEAL = "#128a8c"
 """Colours that stand out on white and on black."""
+
+GROUP_COLORS = {
+    "weight GEMM": "#3b6fc4",
+    "GDN": "#2f8f5b",
+    "attention": "#c98a00",
+    "communication": "#d4552f",
+    DRAFT: "#8a5cc9",
+    "other GPU work": "#7d8896",
+    UNCLASSIFIED: "#c2337f",
+    GRAPH: "#a9a08f",
+    IN_GRAPH_GAPS: "#b3bac4",
+    HOST_GAPS: "#b0303c",
+}
+"""Of groups, as on pages for a browser."""
 
 CHARACTER = 8
 """Width of a character, more rather than less: nobody knows the reader's font."""

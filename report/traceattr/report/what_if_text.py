@@ -50,12 +50,15 @@ def change_title(what_if: WhatIf) -> str:
 
 def what_if_chart(what_if: WhatIf) -> BarChart:
     """Return bars of the base and of every alternative."""
-    rounds = [
-        Round(line.name, found.expected_ns, found.bound_ns, found.tokens)
-        for line in lines(what_if)
-        for found in [line.roofline.prediction]
-    ]
+    rounds = [prediction_round(line.name, line.roofline) for line in lines(what_if)]
     return bar_chart(change_title(what_if).replace("ms ", ""), "expected", rounds)
+
+
+def prediction_round(name: str, roofline: Roofline) -> Round:
+    """Return what the bar of a prediction is made from."""
+    found = roofline.prediction
+    parts = {group: expected_ns for group, _, expected_ns in groups_of(roofline)}
+    return Round(name, found.expected_ns, found.bound_ns, found.tokens, parts)
 
 
 def groups_title(what_if: WhatIf) -> str:
