@@ -81,7 +81,7 @@ def own_time(
         hides_gaps=hides_gaps,
         completeness=completeness,
     )
-    phase = phase_of_operations(account).astype(np.int64)
+    phase = phase_of_operations(account).astype(np.int16)
     key = account.timeline.label * len(PHASES) + phase
     return OwnedTime(
         account=account,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from traceattr.attribution.intervals import Times
-from traceattr.attribution.timeline import Ids, Timeline
+from traceattr.attribution.timeline import Ids, Places, Timeline
 from traceattr.ingest.database import read_sql
 
 NO_LAUNCH = np.iinfo(np.int64).min
@@ -97,7 +97,7 @@ class GpuLaunches:
     eager: EagerWork
     replays: Launches
 
-    def of_operations(self, timeline: Timeline, at: Ids) -> Launches:
+    def of_operations(self, timeline: Timeline, at: Places) -> Launches:
         """Return what launched the operations at some positions of the timeline; -1 is none.
 
         Eager work is found by its begin; of work that begins together the first launched counts.

@@ -33,8 +33,10 @@ class Cover:
         """Return what of ``[start_ns, end_ns)`` is not covered; the cover must lie inside."""
         begins = np.append(start_ns, self.end_ns)
         ends = np.append(self.start_ns, end_ns)
-        is_gap = ends > begins
-        return Cover(begins[is_gap], ends[is_gap])
+        # Parts of a cover do not touch, so that only the outermost gaps can be empty.
+        first = int(begins[0] == ends[0])
+        last = len(ends) - int(len(ends) > first and begins[-1] == ends[-1])
+        return Cover(begins[first:last], ends[first:last])
 
     def covered_before(self, times_ns: Times) -> Times:
         """Return, for each time, how much of the cover lies before it."""

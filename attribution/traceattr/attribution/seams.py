@@ -15,7 +15,7 @@ from traceattr.attribution.labels import LABELS
 from traceattr.attribution.per_round import RoundSample
 from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.rounds import NO_ROUND, RoundKind
-from traceattr.attribution.timeline import Ids, Timeline
+from traceattr.attribution.timeline import Ids, Places, Timeline
 from traceattr.rules.categories import CATEGORIES
 
 EAGER = "eager"
@@ -56,7 +56,7 @@ class Gaps:
     end_ns: Times
     outside: Ids
     since_ns: Times
-    next_operation: Ids
+    next_operation: Places
     kind: npt.NDArray[np.int8]
     key: Ids
     length_ns: Times
@@ -115,21 +115,24 @@ def classify_gaps(account: Account, idle: IdleParts) -> Gaps:
     )
 
 
-def _neighbours(timeline: Timeline, gaps: Cover) -> tuple[Ids, Ids]:
+def _neighbours(timeline: Timeline, gaps: Cover) -> tuple[Places, Places]:
     """Return the operation that ended last before each gap and the one that starts after it.
 
     Operations of length zero cover nothing and end no gap.
     """
-    real = np.append(np.flatnonzero(timeline.end_ns > timeline.start_ns), NO_OPERATION)
-    starts, ends = timeline.start_ns[real[:-1]], timeline.end_ns[real[:-1]]
+    is_real = timeline.end_ns > timeline.start_ns
+    real = np.append(np.flatnonzero(is_real), NO_OPERATION).astype(np.int32)
+    starts, ends = timeline.start_ns, timeline.end_ns
+    if not is_real.all():
+        starts, ends = starts[is_real], ends[is_real]
     after = np.searchsorted(starts, gaps.end_ns)
-    latest = np.maximum.accumulate(ends)
-    last = np.maximum.accumulate(np.where(ends == latest, np.arange(len(ends)), 0))
+    is_latest = ends == np.maximum.accumulate(ends)
+    last = np.maximum.accumulate(np.where(is_latest, np.arange(len(ends), dtype=np.int32), 0))
     before = np.where(after > 0, np.append(last, -1)[after - 1], -1)
     return real[before], real[after]
 
 
-def _pair_keys(timeline: Timeline, before: Ids, after: Ids) -> Ids:
+def _pair_keys(timeline: Timeline, before: Places, after: Places) -> Ids:
     category: Ids = np.append(_CATEGORY[timeline.label], 0)
     keys: Ids = category[before] * len(CATEGORIES) + category[after]
     return keys

@@ -1,5 +1,6 @@
 """From the arguments of a command to an analysis; imports wait so that ``--help`` does not."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -245,6 +246,9 @@ def _opened(trace: Path, rules: Path | None) -> "Iterator[tuple[Trace, RuleSet]]
 
 @contextmanager
 def _opened_trace(trace: Path) -> "Iterator[Trace]":
+    # Arrays of a large trace live for milliseconds, and huge pages for each cost a tenth of the
+    # processor time; numpy asks this when it is imported.
+    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     from traceattr.ingest.trace import open_trace
 
     with progress(trace.name) as step, open_trace(trace, progress=step) as loaded:
