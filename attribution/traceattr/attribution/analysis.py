@@ -75,6 +75,7 @@ class TraceFacts:
         driver_version: NVIDIA driver.
         simulated: What the simulator says when the trace is not a recording.
         diagnostics: Warnings and errors of nsys, without duplicates.
+        epoch_ns: Wall clock, in ns since 1970, at time 0 of the trace; None when not recorded.
     """
 
     file: str
@@ -87,6 +88,7 @@ class TraceFacts:
     driver_version: str | None
     simulated: str | None
     diagnostics: tuple[Diagnostic, ...]
+    epoch_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

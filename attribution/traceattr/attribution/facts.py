@@ -3,6 +3,7 @@
 import duckdb
 
 from traceattr.attribution.analysis import Diagnostic, GraphTrace, TraceFacts
+from traceattr.ingest.capture import Capture
 from traceattr.ingest.database import read_sql
 from traceattr.ingest.identity import pid_of
 from traceattr.ingest.trace import Trace
@@ -23,7 +24,15 @@ def trace_facts(trace: Trace) -> TraceFacts:
         driver_version=capture.driver_version,
         simulated=capture.simulated,
         diagnostics=_diagnostics(trace.connection),
+        epoch_ns=_epoch(trace.capture),
     )
+
+
+def _epoch(capture: Capture) -> int | None:
+    """Return the wall clock at time 0 of the trace, which the export may have moved."""
+    if capture.is_time_normalised:
+        return -capture.time_shift_ns
+    return None if capture.utc_epoch_ns is None else capture.utc_epoch_ns - capture.time_shift_ns
 
 
 def _replay_counts(connection: duckdb.DuckDBPyConnection) -> tuple[int, int]:

@@ -66,6 +66,36 @@ TraceArgument = Annotated[
     ),
 ]
 
+
+def named_files(paths: list[Path]) -> list[Path]:
+    """Return the paths, none of which may be an empty name."""
+    for path in paths:
+        named_file(path)
+    return paths
+
+
+TracesArgument = Annotated[
+    list[Path],
+    typer.Argument(
+        callback=named_files,
+        metavar="TRACE...",
+        help="Exports of Nsight Systems reports (nsys export --type sqlite REPORT.nsys-rep), or"
+        " directories of them. Several are ranks of one server and get one report.",
+        show_default=False,
+    ),
+]
+
+DaskOption = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Analyse several traces on the workers of this Dask scheduler; local starts some"
+        " here.",
+        show_default=False,
+    ),
+]
+
 RulesOption = Annotated[
     Path | None,
     typer.Option(

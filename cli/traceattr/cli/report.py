@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from traceattr.cli.fleet import expand, load_fleet
 from traceattr.cli.load import (
     choose,
     load_analysis,
@@ -13,6 +14,7 @@ from traceattr.cli.load import (
 )
 from traceattr.cli.option_groups import with_option_groups
 from traceattr.cli.options import (
+    DaskOption,
     ForceOption,
     GraphKindOption,
     NoCacheOption,
@@ -20,7 +22,7 @@ from traceattr.cli.options import (
     PlotOption,
     RoundsOption,
     RulesOption,
-    TraceArgument,
+    TracesArgument,
     WindowOption,
     one_of,
 )
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from traceattr.attribution.analysis import Analysis
+    from traceattr.attribution.fleet import Fleet
     from traceattr.report.comparison import Comparison
     from traceattr.roofline.deployment import Deployment
     from traceattr.roofline.what_if import Change
@@ -48,7 +51,7 @@ if TYPE_CHECKING:
 
 @with_option_groups
 def report(
-    trace: TraceArgument,
+    traces: TracesArgument,
     *,
     format_: Annotated[
         DocumentFormat,
@@ -65,10 +68,13 @@ def report(
     output: OutputOption = None,
     force: ForceOption = False,
     no_cache: NoCacheOption = False,
+    dask: DaskOption = None,
 ) -> None:
     """Print where each GPU's time went; with --model, beside what the hardware allows.
 
     Example: traceattr report trace.sqlite --format html -o report.html
+
+    Example: traceattr report rank0.sqlite rank1.sqlite
 
     Example: traceattr report trace.sqlite --model Qwen3.6-27B --batch 1 --context 500
 
@@ -76,7 +82,8 @@ def report(
     """
     from traceattr.roofline.deployment import Deployment
 
-    inputs = (trace, rules, *served.files)
+    paths = expand(traces)
+    inputs = (*paths, rules, *served.files)
     check_output(output, force=force, inputs=inputs)
     check_page(format_, output)
     check_plot(plot, output, force=force, inputs=inputs)
@@ -86,6 +93,12 @@ def report(
     is_compared = said != Deployment() or served.gpu_file is not None or bool(changes)
     if plot is not None and not is_compared:
         raise OptionError(f"--plot {plot}: draws the roofline (give --model, --batch, --context)")
+    if len(paths) > 1 or dask is not None:
+        _check_fits_several(is_compared, format_)
+        fleet = load_fleet(paths, rules, choice, no_cache=no_cache, dask=dask)
+        write_output(_fleet_text(fleet, ReportFormat(format_), rules, output), output)
+        return
+    [trace] = paths
     if format_ is DocumentFormat.HTML:
         analysis, closeups = load_closeups(trace, rules, choice)
     else:
@@ -110,6 +123,33 @@ def report(
 
         text = render_html(analysis, closeups, comparison)
     write_output(text, output)
+
+
+def _check_fits_several(is_compared: bool, format_: DocumentFormat) -> None:
+    """Refuse what is only known of one trace.
+
+    Raises:
+        OptionError: It was asked for.
+    """
+    if is_compared:
+        raise OptionError("--model and what goes with it: compare one trace, not several")
+    if format_ is DocumentFormat.HTML:
+        raise OptionError("--format html: shows one trace, not several")
+
+
+def _fleet_text(
+    fleet: "Fleet", format_: ReportFormat, rules: Path | None, output: Path | None
+) -> str:
+    from traceattr.report.fleet_render import render_fleet
+    from traceattr.rules.rule_set import load_rules
+
+    return render_fleet(
+        fleet,
+        format_,
+        width=width(output),
+        color=use_color(output),
+        rules_sha256=load_rules(rules).sha256,
+    )
 
 
 def _changes(what_ifs: "Sequence[str]", sweeps: "Sequence[str]") -> "tuple[Change, ...]":

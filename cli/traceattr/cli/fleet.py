@@ -1,0 +1,182 @@
+"""Several traces at once: on the cores of this machine, or on the workers of a Dask cluster."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from traceattr.errors import ExportError, OptionError, TraceattrError
+
+if TYPE_CHECKING:
+    from traceattr.attribution.choice import Choice
+    from traceattr.attribution.fleet import Fleet
+
+_BYTES_PER_FILE_BYTE = 3
+_BYTES_PER_PROCESS = 300 * 10**6
+"""Memory that analysing one trace takes, from its size."""
+
+_RETRIES = 3
+"""How often a trace is tried again whose worker died."""
+
+LOCAL = "local"
+
+_TIMEOUT = "10s"
+
+
+def expand(paths: Sequence[Path]) -> list[Path]:
+    """Return the traces; a directory stands for the exports in it, if it has any."""
+    found: list[Path] = []
+    for path in paths:
+        inside = sorted(path.glob("*.sqlite")) if path.is_dir() else []
+        found += inside or [path]
+    return found
+
+
+def load_fleet(
+    paths: Sequence[Path], rules: Path | None, choice: "Choice", *, no_cache: bool, dask: str | None
+) -> "Fleet":
+    """Analyse traces and combine what they say.
+
+    Raises:
+        TraceattrError: None of them can be read, or the cluster cannot be used.
+    """
+    from traceattr.attribution.fleet import combine
+    from traceattr.attribution.fleet_part import load_parts
+
+    job = _Job(_names(paths), rules, choice, no_cache)
+    stored = _locally(job, paths) if dask is None else _on_dask(job, paths, dask)
+    parts = load_parts(stored)
+    if all(part.failure is not None for part in parts):
+        raise ExportError("; ".join(str(part.failure) for part in parts))
+    return combine(parts)
+
+
+def _names(paths: Sequence[Path]) -> dict[Path, str]:
+    """Return the shortest names that tell the traces apart: those of the files, or their paths."""
+    names = [path.name for path in paths]
+    if len(set(names)) == len(set(paths)):
+        return dict(zip(paths, names, strict=True))
+    return {path: str(path) for path in paths}
+
+
+_Stored = TypeVar("_Stored")
+"""Stored parts, or the promise of them."""
+
+
+class _Job:
+    """What is done with each trace; it travels to other processes."""
+
+    def __init__(
+        self, names: dict[Path, str], rules: Path | None, choice: "Choice", no_cache: bool
+    ) -> None:
+        self.names, self.rules, self.choice, self.no_cache = names, rules, choice, no_cache
+
+    def __call__(self, path: Path) -> bytes:
+        """Return what one trace contributes, or why it cannot be read."""
+        from traceattr.attribution.fleet_part import TracePart, dump_parts, part_of
+        from traceattr.cli.load import load_analysis
+
+        name = self.names[path]
+        try:
+            analysis = load_analysis(path, self.rules, self.choice, no_cache=self.no_cache)
+        except TraceattrError as error:
+            return dump_parts((TracePart(name, str(error)),))
+        return dump_parts((part_of(name, analysis),))
+
+
+def _locally(job: _Job, paths: Sequence[Path]) -> bytes:
+    workers = min(len(paths), _workers(paths))
+    if workers < 2:
+        return _merged([job(path) for path in paths])
+    with _pool(workers) as pool:
+        results = [pool.submit(job, path) for path in paths]
+        return _merged([_result(job, path, one) for path, one in zip(paths, results, strict=True)])
+
+
+def _result(job: _Job, path: Path, running: "Future[bytes]") -> bytes:
+    """Return what a process made of a trace; if it was killed, do it here."""
+    try:
+        return running.result()
+    except BrokenProcessPool:
+        return job(path)
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _workers(paths: Sequence[Path]) -> int:
+    """Return how many traces fit into cores and memory at once."""
+    from traceattr.ingest.machine import cores, memory_bytes
+
+    sizes = [path.stat().st_size for path in paths if path.is_file()]
+    each = _BYTES_PER_PROCESS + _BYTES_PER_FILE_BYTE * max(sizes, default=0)
+    return max(1, min(cores(), memory_bytes() // each))
+
+
+def _merged(stored: Sequence[bytes]) -> bytes:
+    from traceattr.attribution.fleet_part import merge_parts
+
+    return _tree(stored, merge_parts)
+
+
+def _tree(parts: Sequence[_Stored], merge: Callable[[_Stored, _Stored], _Stored]) -> _Stored:
+    """Return the parts merged in pairs, and the pairs in pairs."""
+    level = list(parts)
+    while len(level) > 1:
+        pairs = [merge(*level[at : at + 2]) for at in range(0, len(level) - 1, 2)]
+        level = pairs + level[2 * len(pairs) :]
+    return level[0]
+
+
+def _on_dask(job: _Job, paths: Sequence[Path], address: str) -> bytes:
+    """Do the same on the workers of a cluster, which read the files by the same paths."""
+    from traceattr.attribution.fleet_part import merge_parts
+
+    absolute = {path: path.absolute() for path in paths}
+    there = _Job(
+        {absolute[path]: name for path, name in job.names.items()},
+        None if job.rules is None else job.rules.absolute(),
+        job.choice,
+        job.no_cache,
+    )
+    with _client(address) as client:
+        parts = client.map(there, list(absolute.values()), pure=False, retries=_RETRIES)
+        whole = _tree(parts, lambda one, two: client.submit(merge_parts, one, two, pure=False))
+        result: bytes = whole.result()
+        return result
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Any]:
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError as error:
+        remedy = "pip install 'traceattr[dask]'"
+        raise OptionError(f"--dask: needs Dask; install it: {remedy}") from error
+    from traceattr.ingest.machine import cores
+
+    with ExitStack() as opened:
+        try:
+            where = address
+            if address == LOCAL:
+                workers = max(2, cores())
+                where = opened.enter_context(
+                    distributed.LocalCluster(workers, threads_per_worker=1, dashboard_address=None)
+                )
+            client = opened.enter_context(distributed.Client(where, timeout=_TIMEOUT))
+        except (OSError, ValueError) as error:
+            raise OptionError(
+                f"--dask {address}: cannot be reached ({error}); expected local or an address such"
+                " as tcp://HOST:8786"
+            ) from error
+        yield client

@@ -1,0 +1,201 @@
+"""Traces of single ranks, put together: who is slow, and what cannot be used."""
+
+import json
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from traceattr.attribution.fleet import combine
+from traceattr.attribution.fleet_part import RankPart, RankRounds, TracePart
+from traceattr.cli import app
+from traceattr.cli.fleet import expand
+from traces.cases import CASES
+from traces.simulate import simulate
+
+NS_PER_S = 10**9
+SLOW_RANK = 2
+
+
+@pytest.fixture(scope="module")
+def ranks(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Return one trace per rank, begun at other times on machines whose clocks differ."""
+    folder = tmp_path_factory.mktemp("ranks")
+    whole = folder / "whole.sqlite"
+    simulate(replace(CASES["fused-all-reduce"], rounds=6, before=()), whole)
+    paths = []
+    for rank in range(4):
+        path = Path(shutil.copy(whole, folder / f"rank{rank}.sqlite"))
+        with closing(sqlite3.connect(path)) as database, database:
+            keep_rank(database, rank, later_ns=rank * NS_PER_S, skew_ns=rank * 300_000)
+        paths.append(path)
+    whole.unlink()
+    whole.with_suffix(".truth.json").unlink()
+    return paths
+
+
+def keep_rank(database: sqlite3.Connection, rank: int, *, later_ns: int, skew_ns: int) -> None:
+    """Leave one rank of a trace, as of a recording that began later, by a clock that is late."""
+    pids = database.execute(
+        "SELECT DISTINCT globalPid FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY globalPid"
+    ).fetchall()
+    [pid] = pids[rank]
+    for (table,) in database.execute("SELECT name FROM sqlite_master").fetchall():
+        rows = database.execute("SELECT name FROM pragma_table_info(?)", (table,))
+        columns = {name for (name,) in rows}
+        if "start" not in columns:
+            continue
+        key = "globalPid" if "globalPid" in columns else "globalTid - globalTid % 16777216"
+        database.execute(f"DELETE FROM {table} WHERE {key} != ?", (pid,))  # noqa: S608
+        for column in sorted({"start", "end"} & columns):
+            change = f'"{column}" = "{column}" - ?'
+            database.execute(f"UPDATE {table} SET {change}", (later_ns,))  # noqa: S608
+    database.execute(
+        "UPDATE TARGET_INFO_SESSION_START_TIME SET utcEpochNs = utcEpochNs + ?",
+        (later_ns + skew_ns,),
+    )
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def document(*arguments: str | Path) -> Any:
+    result = run("report", *arguments, "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_the_slow_rank_and_the_clocks_are_found(ranks: list[Path]) -> None:
+    [found] = document(*ranks)["runs"]
+    assert [rank["rank"] for rank in found["ranks"]] == [0, 1, 2, 3]
+    assert found["straggler"] == SLOW_RANK
+    assert found["matched_rounds"] >= 4
+    assert found["parallel"] == {"TP": 4}
+    for number, rank in enumerate(found["ranks"]):
+        assert abs(rank["clock_ns"] - number * 300_000) < 100_000
+    behind = [rank["behind_ns"] for rank in found["ranks"]]
+    assert behind[SLOW_RANK] == max(behind) > 0
+    assert [worst["rank"] for worst in found["worst_rounds"]]
+
+
+def test_the_order_of_the_traces_and_a_directory_change_nothing(ranks: list[Path]) -> None:
+    wanted = run("report", *ranks).stdout
+    assert run("report", *reversed(ranks)).stdout == wanted
+    assert run("report", ranks[0].parent).stdout == wanted
+    assert expand([ranks[0].parent]) == ranks
+    assert "The others wait for rank 2 (rank2.sqlite)" in " ".join(wanted.split())
+    assert max(map(len, wanted.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("format_", ["markdown", "csv"])
+def test_each_format_names_every_rank(ranks: list[Path], format_: str) -> None:
+    text = run("report", *ranks, "--format", format_).stdout
+    assert all(path.name in text for path in ranks)
+
+
+def test_a_trace_that_cannot_be_read_is_named_and_the_others_count(
+    ranks: list[Path], tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.sqlite"
+    broken.write_bytes(ranks[0].read_bytes()[:9000])
+    found = document(*ranks, broken, tmp_path / "missing.sqlite")
+    assert [failed["file"] for failed in found["failed"]] == ["broken.sqlite", "missing.sqlite"]
+    assert "truncated" in found["failed"][0]["reason"]
+    assert found["runs"] == document(*ranks)["runs"]
+
+
+def test_without_any_readable_trace_it_is_an_error(tmp_path: Path) -> None:
+    result = run("report", tmp_path / "a.sqlite", tmp_path / "b.sqlite")
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert "a.sqlite: no such file" in result.stderr
+    assert "b.sqlite: no such file" in result.stderr
+
+
+def test_a_copy_is_counted_once(ranks: list[Path], tmp_path: Path) -> None:
+    copy = Path(shutil.copy(ranks[1], tmp_path / "rank1_again.sqlite"))
+    found = document(*ranks, copy)
+    assert found["runs"] == document(*ranks)["runs"]
+    [warning] = [each for each in found["warnings"] if each["code"] == "trace-twice"]
+    assert warning["text"] == "rank1_again.sqlite is a copy of rank1.sqlite and was left out."
+
+
+def test_two_runs_are_told_apart_by_their_time(ranks: list[Path], tmp_path: Path) -> None:
+    other = Path(shutil.copy(ranks[3], tmp_path / "other.sqlite"))
+    with closing(sqlite3.connect(other)) as database, database:
+        database.execute("UPDATE TARGET_INFO_SESSION_START_TIME SET utcEpochNs = utcEpochNs * 2")
+    found = document(*ranks, other)
+    assert [len(each["ranks"]) for each in found["runs"]] == [4, 1]
+    assert "runs-mixed" in {each["code"] for each in found["warnings"]}
+
+
+@pytest.mark.parametrize(
+    "flags", [["--model", "Qwen3.6-27B"], ["--format", "html", "-o", "x.html"]]
+)
+def test_what_is_known_of_one_trace_only_is_refused(ranks: list[Path], flags: list[str]) -> None:
+    result = run("report", *ranks[:2], *flags)
+    assert result.exit_code == 2
+    assert "one trace, not several" in result.stderr
+
+
+PLACE = RankPart("", 0, None, None, None, 100, 90, (("norm", 90),), RankRounds((), (), None))
+
+
+def trace(file: str, starts: list[int], own: list[int], *, has_clock: bool = True) -> TracePart:
+    rounds = RankRounds(tuple(starts), (100,) * len(starts), tuple(own))
+    rank = replace(PLACE, file=file, rank=int(file), rounds=rounds)
+    return TracePart(file, None, file, has_clock, starts[0], starts[-1] + 100, "decode", (rank,))
+
+
+def test_a_straggler_is_the_slowest_in_most_rounds() -> None:
+    starts = [0, 100, 200, 300]
+    parts = (
+        trace("0", starts, [50, 50, 50, 90]),
+        trace("1", [start + 3 for start in starts], [80, 80, 80, 50]),
+    )
+    for order in permutations(parts):
+        [found] = combine(order).runs
+        assert found.straggler == 1
+        assert [rank.slowest for rank in found.ranks] == [1, 3]
+        assert [rank.clock_ns for rank in found.ranks] == [0, 3]
+        assert found.worst[0].rank == 0
+        assert found.worst[0].excess_ns == 0
+
+
+def test_without_a_wall_clock_rounds_are_not_matched() -> None:
+    parts = (trace("0", [0, 100], [50, 50]), trace("1", [0, 100], [60, 60], has_clock=False))
+    fleet = combine(parts)
+    [found] = fleet.runs
+    assert found.why_unmatched == "the wall clock of a trace is unknown"
+    assert (found.straggler, found.matched, found.worst) == (None, 0, ())
+    assert [notice.code for notice in fleet.warnings] == ["clock-unknown"]
+
+
+def test_ranks_that_do_not_begin_together_are_not_matched() -> None:
+    fleet = combine((trace("0", [0, 100, 200], [1] * 3), trace("1", [45, 145, 245], [1] * 3)))
+    [found] = fleet.runs
+    assert found.why_unmatched == "the ranks do not begin their rounds together"
+
+
+def test_dask_gives_the_same_bytes(ranks: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    wanted = run("report", *ranks, "--format", "json").stdout
+    assert run("report", *ranks, "--format", "json", "--dask", "local").stdout == wanted
+
+
+def test_dask_that_is_missing_is_an_error(
+    ranks: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    result = run("report", *ranks, "--dask", "local")
+    assert result.exit_code == 2
+    assert result.stderr == "error: --dask: needs Dask; install it: pip install 'traceattr[dask]'\n"
