@@ -24,6 +24,12 @@ def test_commands_that_predict_take_every_option_of_the_deployment(command: str)
     assert of_prediction - options(command) <= {"--what-if", "--sweep", "--plot"}
 
 
+@pytest.mark.parametrize("command", ["report", "gaps", "kernels", "sql", "export"])
+def test_what_counts_rounds_can_be_told_what_graphs_are_for(command: str) -> None:
+    """What a graph is for decides which rounds there are."""
+    assert {"--rounds", "--graph-kind"} <= options(command)
+
+
 def test_a_value_of_a_shared_option_is_checked_as_any_other() -> None:
     result = CliRunner().invoke(app, ["roofline", "--tp", "two"], prog_name="traceattr")
 

@@ -9,6 +9,7 @@ from traceattr.cli.load import choose, load_analysis
 from traceattr.cli.options import (
     ForceOption,
     FormatOption,
+    GraphKindOption,
     NoCacheOption,
     OutputOption,
     RoundsOption,
@@ -29,6 +30,7 @@ def kernels(
     format_: FormatOption = ReportFormat.TERMINAL,
     window: WindowOption = "",
     rounds: RoundsOption = "",
+    graph_kind: GraphKindOption = None,
     rules: RulesOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
@@ -41,7 +43,7 @@ def kernels(
     from traceattr.report.kernels import render_kernels
 
     check_output(output, force=force, inputs=(trace, rules))
-    choice = choose(window=window, rounds=rounds, graph_kinds=None)
+    choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
     analysis = load_analysis(trace, rules, choice, no_cache=no_cache)
     if unclassified:
         kept = tuple(k for k in analysis.kernels if k.category == UNCLASSIFIED)
