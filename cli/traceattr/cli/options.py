@@ -161,7 +161,7 @@ PlotOption = Annotated[
         "--plot",
         callback=named_file,
         metavar="FILE.svg",
-        help="Also write the roofline plot to this file; Markdown shows it.",
+        help="Also draw the roofline, or the alternatives, to this file; Markdown shows it.",
         show_default=False,
     ),
 ]
