@@ -87,7 +87,7 @@ function plotOptions(timeline) {
   return {
     width: timeline.box.clientWidth,
     height: timeline.height,
-    padding: [2, 14, 0, narrow ? 78 : 104],
+    padding: [2, 24, 0, narrow ? 78 : 104],
     legend: { show: false },
     scales: { x: { time: false, range: (_, min, max) => [min, max] } },
     series: [{}, { paths: () => null, points: { show: false } }],
