@@ -1,10 +1,13 @@
 """What several test modules share."""
 
+import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer.main
+import typer.testing
 from hypothesis import settings
 
 from traceattr.errors import NsysError
@@ -17,6 +20,9 @@ GOLDEN = Path(__file__).parent / "golden"
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+# Making the commands from their signatures takes longer than most of them run.
+vars(typer.testing)["_get_command"] = functools.cache(typer.main.get_command)
 
 CheckGolden = Callable[[str, str], None]
 

@@ -15,9 +15,7 @@ from traceattr.ingest.catalogue import TRACE_TABLES
 from traces.export_writer import ExportWriter
 
 
-@pytest.fixture
-def trace(tmp_path: Path) -> Path:
-    path = tmp_path / "trace.sqlite"
+def write(path: Path) -> Path:
     with ExportWriter(path) as export:
         export.process(PID, "sglang::scheduler_TP0")
         export.api("cudaLaunchKernel_v7000", 50, 60, pid=PID, correlation=1)
@@ -28,30 +26,38 @@ def trace(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    return write(tmp_path / "trace.sqlite")
+
+
 def export(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, ["export", *map(str, arguments)])
 
 
-def test_several_outputs_are_written_in_one_go(trace: Path, tmp_path: Path) -> None:
-    csv_folder, parquet_folder = tmp_path / "csv", tmp_path / "parquet"
-    database, timeline = tmp_path / "t.duckdb", tmp_path / "t.pftrace"
-
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a directory with a trace and one output of each kind."""
+    folder = tmp_path_factory.mktemp("exported")
     result = export(
-        trace,
-        *("--csv", csv_folder, "--parquet", parquet_folder),
-        *("--duckdb", database, "--perfetto", timeline),
+        write(folder / "trace.sqlite"),
+        *("--csv", folder / "csv", "--parquet", folder / "parquet"),
+        *("--duckdb", folder / "t.duckdb", "--perfetto", folder / "t.pftrace"),
     )
-
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.splitlines() == [
-        f"Wrote {path}" for path in (timeline, database, csv_folder, parquet_folder)
-    ]
-    with duckdb.connect(database, read_only=True) as connection:
+    names = ("t.pftrace", "t.duckdb", "csv", "parquet")
+    assert result.stderr.splitlines() == [f"Wrote {folder / name}" for name in names]
+    return folder
+
+
+def test_several_outputs_are_written_in_one_go(exported: Path) -> None:
+    with duckdb.connect(exported / "t.duckdb", read_only=True) as connection:
         tables = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
+
     assert tables == TRACE_TABLES | ANALYSIS_TABLES
-    assert {path.stem for path in csv_folder.iterdir()} == tables
-    assert {path.stem for path in parquet_folder.iterdir()} == tables
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
+    assert {path.stem for path in (exported / "csv").iterdir()} == tables
+    assert {path.stem for path in (exported / "parquet").iterdir()} == tables
+    assert sorted(path.name for path in exported.iterdir()) == [
         "csv",
         "parquet",
         "t.duckdb",
@@ -60,31 +66,39 @@ def test_several_outputs_are_written_in_one_go(trace: Path, tmp_path: Path) -> N
     ]
 
 
-def test_every_format_holds_the_rows_of_the_trace(trace: Path, tmp_path: Path) -> None:
-    export(trace, "--csv", tmp_path, "--parquet", tmp_path, "--duckdb", tmp_path / "t.duckdb")
-
+def test_every_format_holds_the_rows_of_the_trace(exported: Path) -> None:
     query = "SELECT * FROM gpu_op ORDER BY start_ns"
-    expected = rows(trace, query)
-    with duckdb.connect(tmp_path / "t.duckdb", read_only=True) as connection:
+    expected = rows(exported / "trace.sqlite", query)
+
+    with duckdb.connect(exported / "t.duckdb", read_only=True) as connection:
         assert connection.execute(query).fetchall() == expected
-    table = pq.read_table(tmp_path / "gpu_op.parquet")
+    table = pq.read_table(exported / "parquet" / "gpu_op.parquet")
     assert [tuple(row.values()) for row in table.to_pylist()] == expected
-    with (tmp_path / "gpu_op.csv").open(newline="") as file:
+    with (exported / "csv" / "gpu_op.csv").open(newline="") as file:
         _, *lines = csv.reader(file)
     assert lines == [["" if cell is None else str(cell) for cell in row] for row in expected]
 
 
-def test_meanings_go_along(trace: Path, tmp_path: Path) -> None:
-    export(trace, "--parquet", tmp_path, "--duckdb", tmp_path / "t.duckdb")
-
-    schema = pq.read_schema(tmp_path / "gap.parquet")
+def test_meanings_go_along(exported: Path) -> None:
+    schema = pq.read_schema(exported / "parquet" / "gap.parquet")
     assert schema.field("joins").metadata[b"comment"].startswith(b"What it joins")
-    with duckdb.connect(tmp_path / "t.duckdb", read_only=True) as connection:
+    with duckdb.connect(exported / "t.duckdb", read_only=True) as connection:
         missing = connection.execute(
             "SELECT table_name, column_name FROM duckdb_columns()"
             " WHERE NOT internal AND comment IS NULL"
         ).fetchall()
     assert missing == []
+
+
+def test_no_secret_goes_along_and_no_cell_is_a_formula(exported: Path) -> None:
+    files = [path for path in exported.rglob("*") if path.is_file() and path.suffix != ".sqlite"]
+    assert all(b"hf_secret" not in path.read_bytes() for path in files)
+
+    with (exported / "csv" / "host_range.csv").open(newline="") as file:
+        [row] = csv.DictReader(file)
+    assert row["name"] == "'=cmd|' /C calc'!A0"
+    parquet = exported / "parquet" / "host_range.parquet"
+    assert pq.read_table(parquet)["name"].to_pylist() == ["=cmd|' /C calc'!A0"]
 
 
 def test_a_window_cuts_every_table_that_has_times(trace: Path, tmp_path: Path) -> None:
@@ -93,19 +107,6 @@ def test_a_window_cuts_every_table_that_has_times(trace: Path, tmp_path: Path) -
     assert pq.read_table(tmp_path / "gpu_op.parquet")["start_ns"].to_pylist() == [300]
     assert pq.read_table(tmp_path / "api_call.parquet").num_rows == 0
     assert pq.read_table(tmp_path / "analysis.parquet").to_pylist()[0]["why"] == "--window"
-
-
-def test_no_secret_goes_along_and_no_cell_is_a_formula(trace: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "tables"
-    export(trace, "--csv", folder, "--parquet", folder)
-
-    assert all(b"hf_secret" not in path.read_bytes() for path in folder.iterdir())
-    with (folder / "host_range.csv").open(newline="") as file:
-        [row] = csv.DictReader(file)
-    assert row["name"] == "'=cmd|' /C calc'!A0"
-    assert pq.read_table(folder / "host_range.parquet")["name"].to_pylist() == [
-        "=cmd|' /C calc'!A0"
-    ]
 
 
 def test_files_of_others_are_kept(trace: Path, tmp_path: Path) -> None:

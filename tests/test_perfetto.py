@@ -29,7 +29,7 @@ DEMO = Path(__file__).parent.parent / "traces" / "demo.sqlite"
 @pytest.fixture(scope="module")
 def demo(
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[Slice]]]:
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, list[Slice], Path]]:
     path = tmp_path_factory.mktemp("timeline") / "timeline.pftrace"
     with open_trace(DEMO) as trace:
         load_os_calls(trace)
@@ -37,7 +37,7 @@ def demo(
         add_tables(trace, load_rules(), Choice())
         with path.open("wb") as file:
             write_perfetto(trace.connection, file)
-        yield trace.connection, read_timeline(path)
+        yield trace.connection, read_timeline(path), path
 
 
 def timeline(path: Path, folder: Path, *options: str) -> list[Slice]:
@@ -56,9 +56,9 @@ def on(slices: list[Slice], *path: str) -> list[Slice]:
 
 
 def test_every_operation_is_a_slice_exact_to_the_nanosecond(
-    demo: tuple[duckdb.DuckDBPyConnection, list[Slice]],
+    demo: tuple[duckdb.DuckDBPyConnection, list[Slice], Path],
 ) -> None:
-    connection, slices = demo
+    connection, slices, _ = demo
 
     expected = connection.execute(
         "SELECT 'stream ' || stream_id, start_ns, end_ns, category, phase"
@@ -74,9 +74,9 @@ def test_every_operation_is_a_slice_exact_to_the_nanosecond(
 
 
 def test_slices_of_a_category_have_one_colour(
-    demo: tuple[duckdb.DuckDBPyConnection, list[Slice]],
+    demo: tuple[duckdb.DuckDBPyConnection, list[Slice], Path],
 ) -> None:
-    _, slices = demo
+    _, slices, _ = demo
     work = [each for each in slices if each.path[-1].startswith(("stream", "time"))]
 
     colors = {(each.name.partition("/")[0], each.color) for each in work if "time" in each.path[-1]}
@@ -87,8 +87,10 @@ def test_slices_of_a_category_have_one_colour(
     }
 
 
-def test_rounds_hold_their_passes(demo: tuple[duckdb.DuckDBPyConnection, list[Slice]]) -> None:
-    connection, slices = demo
+def test_rounds_hold_their_passes(
+    demo: tuple[duckdb.DuckDBPyConnection, list[Slice], Path],
+) -> None:
+    connection, slices, _ = demo
     gpu = "GPU 0: NVIDIA RTX A6000, rank 0, pid 4101"
 
     rounds = on(slices, gpu, "rounds")
@@ -107,9 +109,9 @@ def test_rounds_hold_their_passes(demo: tuple[duckdb.DuckDBPyConnection, list[Sl
 
 
 def test_gaps_say_what_they_join_and_why(
-    demo: tuple[duckdb.DuckDBPyConnection, list[Slice]],
+    demo: tuple[duckdb.DuckDBPyConnection, list[Slice], Path],
 ) -> None:
-    connection, slices = demo
+    connection, slices, _ = demo
 
     gaps = on(slices, "GPU 1: NVIDIA RTX A6000, rank 1, pid 4102", "idle")
 
@@ -125,9 +127,9 @@ def test_gaps_say_what_they_join_and_why(
 
 
 def test_launches_are_linked_to_what_they_launched(
-    demo: tuple[duckdb.DuckDBPyConnection, list[Slice]],
+    demo: tuple[duckdb.DuckDBPyConnection, list[Slice], Path],
 ) -> None:
-    _, slices = demo
+    _, slices, _ = demo
 
     out = {flow: each for each in slices for flow in each.flows_out}
     into = {flow: each for each in slices for flow in each.flows_in}
@@ -145,9 +147,9 @@ def test_launches_are_linked_to_what_they_launched(
 
 
 def test_time_by_category_covers_exactly_what_is_busy(
-    demo: tuple[duckdb.DuckDBPyConnection, list[Slice]],
+    demo: tuple[duckdb.DuckDBPyConnection, list[Slice], Path],
 ) -> None:
-    connection, slices = demo
+    connection, slices, _ = demo
 
     time = on(slices, "GPU 0: NVIDIA RTX A6000, rank 0, pid 4101", "time by category")
 
@@ -165,6 +167,9 @@ def test_kernels_that_overlap_on_one_stream_lie_beside_each_other(tmp_path: Path
         trace.kernel("b", 150, 250, pid=PID)
         trace.kernel("c", 160, 170, pid=PID)
         trace.kernel("d", 250, 250, pid=PID)
+        trace.nvtx("outer", 100, 240, pid=PID)
+        trace.nvtx("inner <b>\x1b", 200, 220, pid=PID)
+        trace.osrt("poll", 110, 120, pid=PID)
 
     slices = timeline(path, tmp_path)
 
@@ -174,6 +179,12 @@ def test_kernels_that_overlap_on_one_stream_lie_beside_each_other(tmp_path: Path
         ("b", 150, 250, 0),
         ("c", 160, 170, 0),
         ("d", 250, 250, 0),
+    ]
+    host = [each for each in slices if each.path[0] == f"host: process {PID}"]
+    assert [(each.path[1], each.name, each.depth) for each in host] == [
+        (f"thread {PID}: NVTX ranges", "outer", 0),
+        (f"thread {PID}: NVTX ranges", "inner <b>\x1b", 1),
+        (f"thread {PID}: OS calls", "poll", 0),
     ]
 
 
@@ -207,30 +218,14 @@ def test_a_call_before_the_window_is_shown_when_it_launched_work_in_it(tmp_path:
     assert [each.name for each in slices if each.path[-1].startswith("stream")] == ["a"]
 
 
-def test_ranges_and_os_calls_of_the_host_are_tracks_of_their_thread(tmp_path: Path) -> None:
-    path = tmp_path / "trace.sqlite"
-    with ExportWriter(path) as trace:
-        trace.kernel("a", 100, 900, pid=PID)
-        trace.nvtx("outer", 100, 800, pid=PID)
-        trace.nvtx("inner <b>\x1b", 200, 300, pid=PID)
-        trace.osrt("poll", 400, 500, pid=PID)
+def test_the_same_trace_gives_the_same_bytes(
+    demo: tuple[duckdb.DuckDBPyConnection, list[Slice], Path], tmp_path: Path
+) -> None:
+    again = tmp_path / "again"
 
-    host = [s for s in timeline(path, tmp_path) if s.path[0] == f"host: process {PID}"]
+    assert export(DEMO, "--perfetto", again).exit_code == 0
 
-    assert [(each.path[1], each.name, each.depth) for each in host] == [
-        (f"thread {PID}: NVTX ranges", "outer", 0),
-        (f"thread {PID}: NVTX ranges", "inner <b>\x1b", 1),
-        (f"thread {PID}: OS calls", "poll", 0),
-    ]
-
-
-def test_the_same_trace_gives_the_same_bytes(tmp_path: Path) -> None:
-    first, second = tmp_path / "first", tmp_path / "second"
-
-    assert export(DEMO, "--perfetto", first, "--rounds", "1:2").exit_code == 0
-    assert export(DEMO, "--perfetto", second, "--rounds", "1:2").exit_code == 0
-
-    assert first.read_bytes() == second.read_bytes()
+    assert again.read_bytes() == demo[2].read_bytes()
 
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 10)), max_size=15).map(

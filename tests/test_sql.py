@@ -112,7 +112,6 @@ def test_tables_of_the_analysis_are_there(trace: Path) -> None:
         "SELECT count(*) AS n FROM operation JOIN kernel_name USING (name_id)",
         "SELECT count(DISTINCT start_ns) AS n FROM gpu_op, kernel_name",
         "WITH gap AS (SELECT 1 AS n) SELECT n + 1 AS n FROM gap",
-        "SELECT 2 AS n",
         "SELECT count(*) AS n FROM (SHOW TABLES) WHERE name IN ('segment', 'host_range')",
     ],
 )
@@ -142,7 +141,6 @@ def test_tables_are_listed_with_their_meaning(trace: Path) -> None:
         ("INSTALL httpfs", "LOAD is not allowed"),
         ("SET enable_external_access = true", "SET is not allowed"),
         ("SELECT * FROM read_text('/etc/hosts')", "file system operations are disabled"),
-        ("SELECT * FROM glob('/etc/*')", "file system operations are disabled"),
         ("SELECT * FROM sqlite_scan('a', 'b')", "not in the catalog"),
         ("SELECT * FROM choice", "does not exist"),
         ("SELECT name::INTEGER FROM kernel_name", "Could not convert string"),
