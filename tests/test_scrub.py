@@ -7,6 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -303,6 +305,25 @@ def test_verification_notices_what_is_wrong(
 
     assert result.exit_code == 1
     assert message in result.stderr
+    assert not out.exists()
+
+
+def test_an_export_in_parquet_is_refused_with_the_command_that_makes_sqlite(
+    tmp_path: Path,
+) -> None:
+    folder, out = tmp_path / "run.parquetdir", tmp_path / "out.sqlite"
+    folder.mkdir()
+    strings = pa.table({"id": [1], "value": ["f"]})
+    pq.write_table(strings, folder / "StringIds.parquet")
+    made = pa.table({"name": ["EXPORT_SCHEMA_VERSION"], "value": ["3.25.0"]})
+    pq.write_table(made, folder / "META_DATA_EXPORT.parquet")
+    times = {"start": [1], "end": [2], "globalPid": [global_pid(PID)], "demangledName": [1]}
+    pq.write_table(pa.table(times), folder / "CUPTI_ACTIVITY_KIND_KERNEL.parquet")
+
+    result = scrub(folder, out)
+
+    assert result.exit_code == 2
+    assert result.stderr.endswith(f"nsys export --type sqlite {tmp_path / 'run.nsys-rep'}\n")
     assert not out.exists()
 
 

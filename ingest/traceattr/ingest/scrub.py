@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from traceattr.errors import OptionError
+from traceattr.errors import ExportError, OptionError
 from traceattr.ingest.export import Export, sqlite_failure
+from traceattr.ingest.export_format import shell_word
 from traceattr.ingest.identity import pid_of
 from traceattr.ingest.scrub_text import is_rank
 from traceattr.ingest.shareable_rows import (
@@ -85,9 +86,15 @@ def scrub(export: Export, target: Path, window: Window | None, hide: Hide) -> tu
         hide: What stands in place of kernel names.
 
     Raises:
-        ExportError: The export is damaged.
+        ExportError: The export is damaged, or is no SQLite file.
         OptionError: The copy cannot be written.
     """
+    if export.files:
+        report = shell_word(export.path.with_suffix(".nsys-rep"))
+        raise ExportError(
+            f"{export.path}: no SQLite export, of which alone copies are made; to make one:"
+            f" nsys export --type sqlite {report}"
+        )
     try:
         with closing(_open(export, target)) as connection:
             copier = _Copier(connection, export, window)

@@ -2,6 +2,9 @@
 
 import heapq
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+_What = TypeVar("_What")
 
 
 def lanes(start_ns: Sequence[int], end_ns: Sequence[int]) -> list[int]:
@@ -48,13 +51,21 @@ def _fits(ends: list[int], start: int, end: int) -> bool:
     return not ends or end <= ends[-1]
 
 
-def edges(start_ns: Sequence[int], end_ns: Sequence[int]) -> Iterator[tuple[int, bool]]:
-    """Yield position and whether it is the begin, of nesting intervals, in order of time."""
-    open_: list[int] = []
-    for at, start in enumerate(start_ns):
-        while open_ and end_ns[open_[-1]] <= start:
-            yield open_.pop(), False
-        yield at, True
-        open_.append(at)
-    while open_:
-        yield open_.pop(), False
+def edges(
+    start_ns: Sequence[int], end_ns: Sequence[int], what: Sequence[_What]
+) -> Iterator[tuple[int, _What | None]]:
+    """Yield the begins and ends of intervals that nest, in order of time.
+
+    Args:
+        start_ns: Begins in order.
+        end_ns: Ends.
+        what: What is yielded with each begin; an end comes with None.
+    """
+    open_ends: list[int] = []
+    for start, end, each in zip(start_ns, end_ns, what, strict=True):
+        while open_ends and open_ends[-1] <= start:
+            yield open_ends.pop(), None
+        yield start, each
+        open_ends.append(end)
+    while open_ends:
+        yield open_ends.pop(), None

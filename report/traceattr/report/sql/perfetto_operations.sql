@@ -10,6 +10,7 @@ SELECT
     operation.subcategory,
     operation.phase,
     operation.report_group,
+    operation.inside_ns,
     operation.exclusive_ns,
     kernel_name.name,
     kernel_name.short_name,
