@@ -195,7 +195,7 @@ class RacingComments(Comments):
     def __init__(self, shared: list[Comment], turns: Turns, run: int) -> None:
         self._shared, self._turns, self._run = shared, turns, run
 
-    def mine(self, key: str, author: str) -> list[Comment]:
+    def mine(self, key: str, author: str | None) -> list[Comment]:
         found = self._turns.take(self._run, self._shared.copy)
         return sorted(found, key=lambda comment: comment.id)
 

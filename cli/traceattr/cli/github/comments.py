@@ -50,7 +50,7 @@ class Comments:
         self._pull_request = pull_request
         self._issues = f"/repos/{pull_request.repository}/issues"
 
-    def mine(self, key: str, author: str) -> list[Comment]:
+    def mine(self, key: str, author: str | None) -> list[Comment]:
         """Return an author's comments with a key, the oldest first."""
         found = [c for c in self._all() if c.author == author and key_of(c.body) == key]
         return sorted(found, key=lambda comment: comment.id)
@@ -190,7 +190,7 @@ def _settle(comments: Comments, key: str, created: Comment, body: str) -> Posted
     sees the oldest here, and writes to that. So one comment is left, in whatever order they go, and
     its text is one of theirs. The author is who GitHub says it is, even where that was not known.
     """
-    found = comments.mine(key, created.author) if created.author is not None else []
+    found = comments.mine(key, created.author)
     others = [comment for comment in found if comment.id != created.id]
     both = sorted([*others, created], key=lambda comment: comment.id)
     if both[0] is created:
