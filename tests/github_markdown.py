@@ -25,7 +25,7 @@ class Shown(HTMLParser):
     """What a reader of some Markdown sees.
 
     Attributes:
-        tags: Elements in the order they begin in.
+        tags: Elements in the order they begin in, and where code and folded parts end.
         links: Addresses of links and images.
         runs: Text outside code, each run of it up to the next tag or comment.
         codes: Text of each piece of code.
@@ -55,8 +55,8 @@ class Shown(HTMLParser):
             self.runs.append(data)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag == "code":
-            self.tags.append("/code")
+        if tag in {"code", "details"}:
+            self.tags.append(f"/{tag}")
 
     @property
     def is_code(self) -> bool:

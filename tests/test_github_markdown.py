@@ -1,12 +1,14 @@
 """That nothing in a trace becomes a link, a mention, a picture or HTML on GitHub."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.analyses import analysis, category, gpu_time, idle, kernel
+from tests.conftest import GOLDEN
 from tests.github_markdown import shown
 from traceattr.attribution.analysis import Diagnostic, Notice
 from traceattr.report.escape import markdown_code_cell, markdown_sentence, markdown_text, visible
@@ -83,6 +85,7 @@ def test_a_name_in_a_table_is_one_cell_of_code(text: str) -> None:
 
 REPORT_TAGS = {
     *("p", "strong", "em", "code", "/code", "sub", "ul", "li", "blockquote", "span", "pre"),
+    "/details",
     *("table", "thead", "tbody", "tr", "th", "td", "details", "summary"),
 }
 
@@ -104,3 +107,13 @@ def test_no_text_of_a_trace_is_more_than_text_in_a_report(name: str, text: str) 
     check_harmless(report, REPORT_TAGS)
     assert all(line.isprintable() for line in report.split("\n"))
     assert shown(report).tags.count("table") == 5
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.rglob("*.md")), ids=lambda path: path.stem)
+def test_no_rendering_has_what_github_would_link_or_leaves_anything_open(path: Path) -> None:
+    page = shown(path.read_text(encoding="utf-8"))
+
+    assert page.automatic == {}
+    assert page.links == []
+    assert set(page.tags) <= REPORT_TAGS | {"h2", "h3"}
+    assert page.tags.count("details") == page.tags.count("/details")
