@@ -81,7 +81,7 @@ def test_a_failed_gate_is_one_line_on_standard_error(before: Path, after: Path) 
     result = run("diff", before, after, "--fail-on", "round>1%")
 
     assert result.stderr == (
-        "failed: --fail-on 'round>1%': +220.0 us (+2.0 %), noise 12.5 us:"
+        "failed: --fail-on 'round>1%': +220.0 us (+2.0 %), noise 21.3 us:"
         " beyond the limit and beyond noise\n"
     )
 

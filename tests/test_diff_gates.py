@@ -60,7 +60,7 @@ def test_an_unknown_name_is_one_line_with_all_that_are_known(name: str) -> None:
     [
         ("round>1%", Outcome.FAILED, "beyond the limit and beyond noise"),
         ("round>3%", Outcome.PASSED, "within the limit"),
-        ("weight_gemm>2%", Outcome.FAILED, "+160.0 us (+2.5 %), noise 12.3 us: beyond"),
+        ("weight_gemm>2%", Outcome.FAILED, "+160.0 us (+2.5 %), noise 19.9 us: beyond"),
         ("seam:verify->draft_extend>20us", Outcome.FAILED, "+60.0 us (+19.9 %)"),
         ("seam:draft->verify>0us", Outcome.PASSED, "within the limit"),
         ("moe_gemm>1%", Outcome.PASSED, "neither trace spends any time in it"),
@@ -88,7 +88,7 @@ def test_a_limit_below_noise_says_how_much_would_be_needed() -> None:
 
     assert judgement.outcome is Outcome.PASSED
     assert judgement.why.endswith(
-        "within the limit; as noise is, more than +12.2 us would be needed to fail"
+        "within the limit; as noise is, more than +19.7 us would be needed to fail"
     )
 
 

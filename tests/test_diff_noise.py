@@ -42,6 +42,7 @@ def test_rounds_that_are_not_alike_have_the_textbook_error() -> None:
     assert found.mean == values.mean()
     assert found.variance == pytest.approx(values.var(ddof=1) / len(values))
     assert found.freedom == len(values) - 1
+    assert found.count == len(values)
 
 
 def drifting(seed: int, count: int) -> Values:
@@ -68,6 +69,28 @@ def test_drifts_alone_are_seldom_beyond_the_noise() -> None:
     ]
 
     assert not any(beyond)
+
+
+def test_few_rounds_that_missed_what_is_rare_are_no_surer_than_many() -> None:
+    random = np.random.default_rng(3)
+    few = random.normal(100, 3, 40)
+    many = random.normal(100, 3, 200) + 50 * (np.arange(200) % 10 == 0)
+
+    found, others = estimate(few), estimate(many)
+
+    assert found.variance * len(few) < others.variance * len(many) / 5
+    assert abs(found.mean - others.mean) < half_width(found, others, 0.001)
+
+
+def test_few_rounds_that_are_alike_are_not_taken_for_independent() -> None:
+    estimates = [estimate(drifting(seed, 18)) for seed in range(60)]
+
+    beyond = [
+        abs(one.mean - other.mean) > half_width(one, other, 0.002)
+        for one, other in zip(estimates[::2], estimates[1::2], strict=True)
+    ]
+
+    assert sum(beyond) <= 1
 
 
 def test_rounds_that_are_all_the_same_have_no_noise() -> None:

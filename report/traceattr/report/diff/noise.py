@@ -17,6 +17,9 @@ import numpy.typing as npt
 
 Values = npt.NDArray[np.float64]
 
+MOST_ALIKE = 0.95
+"""Correlation of neighbours from which on it is called no larger."""
+
 MOST_FREEDOM = 1000
 """Degrees of freedom from which on Student's distribution is as good as the normal one."""
 
@@ -27,23 +30,49 @@ class Estimate:
 
     Attributes:
         mean: Mean.
+        count: Over how many rounds.
         variance: Variance of that mean.
-        freedom: Degrees of freedom of that variance: blocks that do not overlap, less one.
+        freedom: Degrees of freedom of that variance: rounds that tell something new, less one.
     """
 
     mean: float
+    count: int
     variance: float
     freedom: float
 
 
 def estimate(values: Values) -> Estimate:
-    """Return the mean of values in order of time; there are at least two."""
-    count = len(values)
+    """Return the mean of values in order of time; there are at least two.
+
+    Blocks of few rounds do not show all that rounds have in common, so the error is at least that
+    of rounds each of which is like the one before by as much as these are.
+    """
+    mean, count = float(values.mean()), len(values)
+    by_blocks = Estimate(mean, count, *_of_blocks(values))
+    by_neighbours = Estimate(mean, count, *_of_neighbours(values))
+    return max(by_blocks, by_neighbours, key=lambda one: one.variance)
+
+
+def _of_blocks(values: Values) -> tuple[float, float]:
+    """Return variance and freedom of a mean from a circular block bootstrap."""
     length = block_length(values)
-    blocks = count / length
+    blocks = len(values) / length
     running = np.cumsum(np.concatenate(([0], values, values[: length - 1])))
     means = (running[length:] - running[:-length]) / length
-    return Estimate(float(values.mean()), float(means.var()) / (blocks - 1), blocks - 1)
+    return float(means.var()) / (blocks - 1), blocks - 1
+
+
+def _of_neighbours(values: Values) -> tuple[float, float]:
+    """Return the same of an autoregression of the first order."""
+    count, centred = len(values), values - values.mean()
+    square = float(centred @ centred)
+    if square == 0:
+        return 0.0, count - 1
+    alike = float(centred[1:] @ centred[:-1]) / square
+    alike += (1 + 3 * alike) / count  # Kendall (1954): what few values show is too little
+    alike = min(max(alike, 0), MOST_ALIKE)
+    rounds = count * (1 - alike) / (1 + alike)
+    return square / (count - 1) / rounds, max(1, rounds - 1)
 
 
 def block_length(values: Values) -> int:
@@ -96,7 +125,18 @@ def half_width(before: Estimate, after: Estimate, chance: float) -> float:
     if variance <= 0:
         return 0.0
     freedom = variance**2 / sum(part.variance**2 / part.freedom for part in parts)
-    return math.sqrt(variance) * student_quantile(max(1, math.floor(freedom)), chance)
+    larger = max(variance, _pooled(before, after))
+    return math.sqrt(larger) * student_quantile(max(1, math.floor(freedom)), chance)
+
+
+def _pooled(before: Estimate, after: Estimate) -> float:
+    """Return the variance of a difference if rounds of both traces vary alike.
+
+    Few rounds may have missed what happens in one of ten, and then look surer than they are.
+    """
+    parts = (before, after)
+    of_round = sum(part.freedom * part.count * part.variance for part in parts)
+    return of_round / sum(part.freedom for part in parts) * sum(1 / part.count for part in parts)
 
 
 @cache
