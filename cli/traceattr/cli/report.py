@@ -1,5 +1,6 @@
 """``traceattr report``."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -36,7 +37,13 @@ from traceattr.cli.output import (
     write_output,
 )
 from traceattr.cli.roofline_options import Served, SweepOption, WhatIfOption
-from traceattr.errors import OptionError
+from traceattr.cli.server_files import (
+    MetricsOption,
+    ServerLogOption,
+    said_by_server,
+    token_cost,
+)
+from traceattr.errors import DeploymentError, HardwareError, ModelError, OptionError
 from traceattr.report.render import DocumentFormat, ReportFormat, render
 
 if TYPE_CHECKING:
@@ -62,6 +69,8 @@ def report(
     graph_kind: GraphKindOption = None,
     rules: RulesOption = None,
     served: Served,
+    server_log: ServerLogOption = None,
+    metrics: MetricsOption = None,
     what_if: WhatIfOption = None,
     sweep: SweepOption = None,
     plot: PlotOption = None,
@@ -78,23 +87,28 @@ def report(
 
     Example: traceattr report trace.sqlite --model Qwen3.6-27B --batch 1 --context 500
 
+    Example: traceattr report trace.sqlite --server-log server.log
+
     Example: traceattr report ... --what-if gpu=H100_SXM --what-if 'remove_seam=draft->verify'
     """
-    from traceattr.roofline.deployment import Deployment
+    from traceattr.roofline.deployment import Deployment, merge
 
     paths = expand(traces)
-    inputs = (*paths, rules, *served.files)
+    inputs = (*paths, rules, *served.files, server_log, metrics)
     check_output(output, force=force, inputs=inputs)
     check_page(format_, output)
     check_plot(plot, output, force=force, inputs=inputs)
     changes = _changes(what_if or (), sweep or ())
     choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
     said = served.known()
-    is_compared = said != Deployment() or served.gpu_file is not None or bool(changes)
+    with_roofline = replace(said, accept_length=None) != Deployment()
+    is_compared = with_roofline or served.gpu_file is not None or bool(changes)
     if plot is not None and not is_compared:
         raise OptionError(f"--plot {plot}: draws the roofline (give --model, --batch, --context)")
     if len(paths) > 1 or dask is not None:
         _check_fits_several(is_compared, format_)
+        if server_log is not None or metrics is not None:
+            raise OptionError("--server-log and --metrics: are about one trace, not several")
         fleet = load_fleet(paths, rules, choice, no_cache=no_cache, dask=dask)
         write_output(_fleet_text(fleet, ReportFormat(format_), rules, output), output)
         return
@@ -102,9 +116,16 @@ def report(
     if format_ is DocumentFormat.HTML:
         analysis, closeups = load_closeups(trace, rules, choice)
     else:
-        load = load_analysis_with_rows if is_compared else load_analysis
+        load = load_analysis_with_rows if is_compared or server_log else load_analysis
         analysis, closeups = load(trace, rules, choice, no_cache=no_cache), None
-    comparison = _compared(analysis, said, served.gpu_file, changes) if is_compared else None
+    server, from_server = said_by_server(trace, analysis, server_log, metrics)
+    said = merge(said, from_server)
+    comparison, why_not = None, None
+    if is_compared:
+        comparison = _compared(analysis, said, served.gpu_file, changes)
+    elif from_server.model is not None:
+        comparison, why_not = _compared_if_known(analysis, said)
+    cost = token_cost(analysis, said, server, why_not)
     if plot is not None and comparison is not None:
         from traceattr.report.plot_file import comparison_plot
 
@@ -117,11 +138,12 @@ def report(
             color=use_color(output),
             comparison=comparison,
             plot_link=link_to(plot, output),
+            token_cost=cost,
         )
     else:
         from traceattr.report.html import render_html
 
-        text = render_html(analysis, closeups, comparison)
+        text = render_html(analysis, closeups, comparison, cost)
     write_output(text, output)
 
 
@@ -168,3 +190,13 @@ def _compared(
     from traceattr.roofline.hardware import load_gpus
 
     return compared(analysis, said, load_gpus(gpu_file), changes)
+
+
+def _compared_if_known(
+    analysis: "Analysis", said: "Deployment"
+) -> "tuple[Comparison | None, str | None]":
+    """Return the comparison with what a server's log says, or why there is none."""
+    try:
+        return _compared(analysis, said, None, ()), None
+    except (DeploymentError, HardwareError, ModelError) as error:
+        return None, f"no roofline beside it: {error}"

@@ -1,6 +1,9 @@
 """Options that say how a model is served, for every command that predicts."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from io import BufferedReader
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +16,9 @@ if TYPE_CHECKING:
 
 _FILES = ("deployment", "server_args", "gpu_file")
 """Options that name files."""
+
+_PEEKED_BYTES = 4096
+_LONGEST_ARGUMENTS_BYTES = 2**24
 
 ModelOption = Annotated[
     str | None,
@@ -175,26 +181,35 @@ class Served:
             deployment_from_server_args,
             merge,
         )
-        from traceattr.roofline.server_log import deployment_from_server_log
+        from traceattr.roofline.load_lines import read_log
+        from traceattr.roofline.server_log import deployment_of_log
 
         values = {name: getattr(self, name) for name in _FLAGS}
         flags = deployment_from_flags(**values)
         from_file = deployment_from_file(self.deployment) if self.deployment else Deployment()
         if self.server_args is None:
             return merge(flags, from_file)
-        text = _text(self.server_args)
-        is_document = text.lstrip().startswith("{")
-        read = deployment_from_server_args if is_document else deployment_from_server_log
-        return merge(flags, from_file, read(text, str(self.server_args)))
+        file = str(self.server_args)
+        with opened(self.server_args, "a log or server arguments of SGLang") as stream:
+            if stream.peek(_PEEKED_BYTES).lstrip().startswith(b"{"):
+                text = stream.read(_LONGEST_ARGUMENTS_BYTES).decode("utf-8", errors="replace")
+                return merge(flags, from_file, deployment_from_server_args(text, file))
+            return merge(flags, from_file, deployment_of_log(read_log(stream), file))
 
 
 _FLAGS = [each.name for each in fields(Served) if each.name not in _FILES]
 
 
-def _text(path: Path) -> str:
+@contextmanager
+def opened(path: Path, expected: str) -> Iterator[BufferedReader]:
+    """Open a file that a server wrote.
+
+    Raises:
+        OptionError: It cannot be read.
+    """
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        with path.open("rb") as stream:
+            yield stream
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        expected = "expected a log or server arguments of SGLang"
-        raise OptionError(f"{path}: cannot be read: {reason} ({expected})") from error
+        raise OptionError(f"{path}: cannot be read: {reason} (expected {expected})") from error

@@ -14,6 +14,7 @@ from traceattr.rules.categories import CATEGORIES
 
 if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.comparison import ComparedCategory, Comparison
+    from traceattr.report.token_cost import TokenCost
 
 COLUMNS = (
     "category",
@@ -32,37 +33,48 @@ COLUMNS = (
 PREDICTED_COLUMNS = ("bound_ns", "expected_ns")
 """Further columns where there is a prediction, of one round."""
 
+TOKEN_COLUMNS = ("token_ns",)
+"""Further column where the cost of a token was asked for: its part of the mean round."""
+
 HOST = "host"
 """Phase of gaps in a prediction."""
 
 Cell = str | int | float | None
 
 
-def render_csv(analysis: Analysis, comparison: "Comparison | None" = None) -> str:
+def render_csv(
+    analysis: Analysis,
+    comparison: "Comparison | None" = None,
+    token_cost: "TokenCost | None" = None,
+) -> str:
     """Return the table; ``exclusive_ns`` of one GPU sums to its wall time, empty is unknown."""
+    columns = (*COLUMNS, *(TOKEN_COLUMNS if token_cost else ()))
+    times = analysis.per_gpu
     if comparison is None:
-        return written(COLUMNS, (row for time in analysis.per_gpu for row in _rows(time)))
-    rows = (row for time in analysis.per_gpu for row in _with_predictions(time, comparison))
-    return written((*COLUMNS, *PREDICTED_COLUMNS), rows)
+        return written(columns, (row for time in times for row in _rows(time, token_cost)))
+    rows = (row for time in times for row in _with_predictions(time, comparison, token_cost))
+    return written((*columns, *PREDICTED_COLUMNS), rows)
 
 
-def _rows(time: GpuTime) -> Iterator[tuple[Cell, ...]]:
-    yield from _busy_rows(time)
-    yield from _idle_rows(time)
+def _rows(time: GpuTime, cost: "TokenCost | None") -> Iterator[tuple[Cell, ...]]:
+    yield from _busy_rows(time, cost)
+    yield from _idle_rows(time, cost)
 
 
-def _with_predictions(time: GpuTime, comparison: "Comparison") -> Iterator[tuple[Cell, ...]]:
+def _with_predictions(
+    time: GpuTime, comparison: "Comparison", cost: "TokenCost | None"
+) -> Iterator[tuple[Cell, ...]]:
     """Yield the rows with bound and expected, which the first subcategory has for all of them.
 
     What is predicted but not in the trace follows, so that predictions sum to those of the round.
     """
     left = {(e.category, e.phase): e for e in comparison.categories if e.prediction is not None}
-    for row in _rows(time):
+    for row in _rows(time, cost):
         category, _, phase, *_ = row
         found = left.pop((str(category), str(phase or HOST)), None)
         yield (*row, *_predicted(found))
     for (category, phase), found in left.items():
-        nothing = (0, _share(0, time), 0, 0, None, None, None)
+        nothing = (0, _share(0, time), 0, 0, None, None, None, *_token(None, cost))
         yield (category, found.group, phase, time.gpu, *nothing, *_predicted(found))
 
 
@@ -83,7 +95,7 @@ def _cell(cell: Cell) -> Cell:
     return csv_text(cell) if isinstance(cell, str) else cell
 
 
-def _busy_rows(time: GpuTime) -> Iterator[tuple[Cell, ...]]:
+def _busy_rows(time: GpuTime, cost: "TokenCost | None") -> Iterator[tuple[Cell, ...]]:
     for entry in sorted(time.categories, key=lambda entry: CATEGORIES.index(entry.category)):
         yield (
             entry.category,
@@ -96,20 +108,28 @@ def _busy_rows(time: GpuTime) -> Iterator[tuple[Cell, ...]]:
             entry.operations,
             entry.subcategory,
             *_per_round(entry.per_round),
+            *_token(entry.per_round, cost),
         )
 
 
-def _idle_rows(time: GpuTime) -> Iterator[tuple[Cell, ...]]:
+def _idle_rows(time: GpuTime, cost: "TokenCost | None") -> Iterator[tuple[Cell, ...]]:
     spreads = {entry.group: entry.spread for entry in time.per_round}
     for group in groups_of(time):
         if group.name in GAP_GROUPS:
             share = None if group.exclusive_ns is None else _share(group.exclusive_ns, time)
-            name, rounds = group.name, _per_round(spreads.get(group.name))
-            yield name, name, None, time.gpu, group.exclusive_ns, share, None, None, None, *rounds
+            spread = spreads.get(group.name)
+            name, figures = group.name, (*_per_round(spread), *_token(spread, cost))
+            yield name, name, None, time.gpu, group.exclusive_ns, share, None, None, None, *figures
 
 
 def _per_round(spread: Spread | None) -> tuple[int | None, int | None]:
     return (spread.median, spread.p99) if spread else (None, None)
+
+
+def _token(spread: Spread | None, cost: "TokenCost | None") -> tuple[int | None, ...]:
+    if cost is None:
+        return ()
+    return (cost.of_token(spread.mean) if spread else None,)
 
 
 def _share(part_ns: int, time: GpuTime) -> float | None:

@@ -9,6 +9,7 @@ from traceattr.report.html_page import page_of
 
 if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.comparison import Comparison
+    from traceattr.report.token_cost import TokenCost
 
 _STYLES = ("uplot/uPlot.min.css", "page.css", "closeup.css", "print.css")
 _SCRIPTS = (
@@ -27,12 +28,15 @@ _SCRIPTS = (
 
 
 def render_html(
-    analysis: Analysis, closeups: Closeups, comparison: "Comparison | None" = None
+    analysis: Analysis,
+    closeups: Closeups,
+    comparison: "Comparison | None" = None,
+    token_cost: "TokenCost | None" = None,
 ) -> str:
     """Return the page."""
     return render_page(
         "report.html",
-        page_of(analysis, closeups, comparison),
+        page_of(analysis, closeups, comparison, token_cost),
         styles=_STYLES,
         scripts=_SCRIPTS,
         licence="uplot/LICENSE",

@@ -31,6 +31,8 @@ from traceattr.report.unclassified import unclassified_sentence
 if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.comparison import Comparison
     from traceattr.report.html_roofline import RooflineView
+    from traceattr.report.token_cost import TokenCost
+    from traceattr.report.token_cost_html import TokenCostView
 
 
 _SECTIONS = (
@@ -39,6 +41,7 @@ _SECTIONS = (
     ("rounds", "Rounds"),
     ("gaps", "Gaps"),
     ("roofline", "Roofline"),
+    ("tokens", "Tokens"),
     ("ranks", "Ranks"),
     ("kernels", "Kernels"),
     ("reading", "How to read this"),
@@ -84,6 +87,7 @@ class Page:
         rounds: What the server repeats.
         seams: Idle time.
         roofline: The prediction, None without one.
+        tokens: What one token costs, None where nobody asked.
         ranks: Waiting for other ranks.
         layers: What the layers of the target cost.
         kernels: The kernels.
@@ -107,6 +111,7 @@ class Page:
     rounds: RoundsView
     seams: SeamsView
     roofline: "RooflineView | None"
+    tokens: "TokenCostView | None"
     ranks: RanksView
     layers: tuple[str, ...]
     kernels: KernelList
@@ -114,11 +119,17 @@ class Page:
     version: str
 
 
-def page_of(analysis: Analysis, closeups: Closeups, comparison: "Comparison | None") -> Page:
+def page_of(
+    analysis: Analysis,
+    closeups: Closeups,
+    comparison: "Comparison | None",
+    token_cost: "TokenCost | None" = None,
+) -> Page:
     """Return what a page says about a trace."""
     ranks = _ranks(analysis)
     absent = {
         *(() if comparison else ("roofline",)),
+        *(() if token_cost else ("tokens",)),
         *(() if ranks.sentences else ("ranks",)),
     }
     return Page(
@@ -138,6 +149,7 @@ def page_of(analysis: Analysis, closeups: Closeups, comparison: "Comparison | No
         rounds=rounds_view(analysis),
         seams=seams_view(analysis),
         roofline=_roofline(comparison),
+        tokens=_tokens(token_cost),
         ranks=ranks,
         layers=layers_sentences(analysis),
         kernels=kernel_list(analysis),
@@ -177,6 +189,14 @@ def _ranks(analysis: Analysis) -> RanksView:
         note=RANKS_NOTE,
         sentences=rank_sentences(analysis),
     )
+
+
+def _tokens(cost: "TokenCost | None") -> "TokenCostView | None":
+    if cost is None:
+        return None
+    from traceattr.report.token_cost_html import token_cost_view
+
+    return token_cost_view(cost)
 
 
 def _roofline(comparison: "Comparison | None") -> "RooflineView | None":

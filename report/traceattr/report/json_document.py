@@ -27,6 +27,7 @@ from traceattr.rules.categories import GRAPH
 
 if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.comparison import Comparison
+    from traceattr.report.token_cost import TokenCost
 
 FORMAT = 1
 """Format number of the document.
@@ -52,9 +53,13 @@ NO_BOUNDS: Json = dict.fromkeys(("bound_ns", "expected_ns", "bound_ratio"))
 """What a group or category says of its prediction when there is none."""
 
 
-def render_json(analysis: Analysis, comparison: "Comparison | None" = None) -> str:
+def render_json(
+    analysis: Analysis,
+    comparison: "Comparison | None" = None,
+    token_cost: "TokenCost | None" = None,
+) -> str:
     """Return the document, ASCII only, ending in a line break."""
-    return dumped(document(analysis, comparison))
+    return dumped(document(analysis, comparison, token_cost))
 
 
 def dumped(value: object) -> str:
@@ -67,7 +72,11 @@ def _integer(number: SupportsIndex) -> int:
     return operator.index(number)
 
 
-def document(analysis: Analysis, comparison: "Comparison | None" = None) -> Json:
+def document(
+    analysis: Analysis,
+    comparison: "Comparison | None" = None,
+    token_cost: "TokenCost | None" = None,
+) -> Json:
     """Return the document as plain lists and dicts."""
     return {
         "format": FORMAT,
@@ -81,6 +90,7 @@ def document(analysis: Analysis, comparison: "Comparison | None" = None) -> Json
         "per_gpu": [_gpu(time, analysis, comparison) for time in analysis.per_gpu],
         "rank_groups": [rank_group_entry(group) for group in analysis.ranks],
         "roofline": _roofline(comparison),
+        "token_cost": _token_cost(token_cost),
         "kernel_names": len(analysis.kernels),
         "kernels": kernel_entries(analysis.kernels[:MOST_KERNELS]),
         "unclassified": _unclassified(unclassified_kernels(analysis)),
@@ -220,6 +230,14 @@ def _roofline(comparison: "Comparison | None") -> Json | None:
     from traceattr.report.comparison_json import comparison_entry
 
     return comparison_entry(comparison)
+
+
+def _token_cost(cost: "TokenCost | None") -> Json | None:
+    if cost is None:
+        return None
+    from traceattr.report.token_cost_json import token_cost_entry
+
+    return token_cost_entry(cost)
 
 
 def _category_bounds(

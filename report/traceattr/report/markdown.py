@@ -34,6 +34,7 @@ from traceattr.report.unclassified import unclassified_kernels, unclassified_sen
 
 if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.comparison import Comparison
+    from traceattr.report.token_cost import TokenCost
 
 __all__ = ["kernel_table_with_rules", "markdown_table", "render_markdown"]
 
@@ -64,12 +65,15 @@ _METHOD = (
 
 
 def render_markdown(
-    analysis: Analysis, comparison: "Comparison | None" = None, plot_link: str | None = None
+    analysis: Analysis,
+    comparison: "Comparison | None" = None,
+    plot_link: str | None = None,
+    token_cost: "TokenCost | None" = None,
 ) -> str:
     """Return the report, shorter than `MOST_CHARACTERS`; what is left out is said."""
     parts = [
-        "\n".join(_above_the_fold(analysis, comparison)),
-        "\n".join(_first_details(analysis, comparison, plot_link)),
+        "\n".join(_above_the_fold(analysis, comparison, token_cost)),
+        "\n".join(_first_details(analysis, comparison, plot_link, token_cost)),
         "\n".join(_last_details(analysis)),
     ]
     room = MOST_CHARACTERS - sum(map(len, parts)) - len(parts)
@@ -102,8 +106,10 @@ def _named_table(
     return markdown_table(titles, aligned, cells)
 
 
-def _above_the_fold(analysis: Analysis, comparison: "Comparison | None") -> Iterator[str]:
-    figures = "\n".join(_figures(analysis, comparison))
+def _above_the_fold(
+    analysis: Analysis, comparison: "Comparison | None", token_cost: "TokenCost | None"
+) -> Iterator[str]:
+    figures = "\n".join(_figures(analysis, comparison, token_cost))
     yield figures
     notices = [notice.text for notice in notices_below(analysis)]
     if comparison is not None:
@@ -112,10 +118,16 @@ def _above_the_fold(analysis: Analysis, comparison: "Comparison | None") -> Iter
     yield f"<sub>{markdown_text(provenance_line(analysis))}</sub>\n"
 
 
-def _figures(analysis: Analysis, comparison: "Comparison | None") -> Iterator[str]:
+def _figures(
+    analysis: Analysis, comparison: "Comparison | None", token_cost: "TokenCost | None"
+) -> Iterator[str]:
     """Yield verdicts first, then what they rest on."""
     yield f"**{headline(analysis)}**\n"
     yield from _roofline_summary(comparison)
+    if token_cost is not None:
+        from traceattr.report.token_cost_markdown import token_cost_summary
+
+        yield token_cost_summary(token_cost)
     if (simulated := simulated_sentence(analysis)) is not None:
         yield f"> **{markdown_text(simulated)}**\n"
     yield f"{graph_sentence(analysis)}\n"
@@ -191,11 +203,18 @@ def _kernels(analysis: Analysis, shown: int) -> Iterator[str]:
 
 
 def _first_details(
-    analysis: Analysis, comparison: "Comparison | None", plot_link: str | None
+    analysis: Analysis,
+    comparison: "Comparison | None",
+    plot_link: str | None,
+    token_cost: "TokenCost | None",
 ) -> Iterator[str]:
     if chart := round_chart(analysis):
         yield from details("Chart of the time", [chart])
     yield from _roofline_details(comparison, plot_link)
+    if token_cost is not None:
+        from traceattr.report.token_cost_markdown import token_cost_details
+
+        yield from token_cost_details(token_cost)
     if analysis.per_gpu:
         window = (window_line(analysis),) if has_rounds(analysis) else ()
         lines = (*group_lines(analysis), *total_lines(analysis), *window)

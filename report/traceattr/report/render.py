@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # formats are needed for --help, the rest is not
     from traceattr.attribution.analysis import Analysis
     from traceattr.report.comparison import Comparison
+    from traceattr.report.token_cost import TokenCost
 
 NARROWEST = 40
 """Columns below which lines are as long as at this width: narrower text is not read."""
@@ -38,6 +39,7 @@ def render(
     color: bool,
     comparison: "Comparison | None" = None,
     plot_link: str | None = None,
+    token_cost: "TokenCost | None" = None,
 ) -> str:
     """Return the report on ``analysis``; width and colour are for the terminal only.
 
@@ -49,15 +51,21 @@ def render(
         case ReportFormat.TERMINAL:
             from traceattr.report.terminal import render_terminal
 
-            return render_terminal(analysis, width=width, color=color, comparison=comparison)
+            return render_terminal(
+                analysis,
+                width=width,
+                color=color,
+                comparison=comparison,
+                token_cost=token_cost,
+            )
         case ReportFormat.MARKDOWN:
             from traceattr.report.markdown import render_markdown
 
-            return render_markdown(analysis, comparison, plot_link)
+            return render_markdown(analysis, comparison, plot_link, token_cost)
         case ReportFormat.JSON:
             from traceattr.report.json_document import render_json
 
-            return render_json(analysis, comparison)
+            return render_json(analysis, comparison, token_cost)
         case ReportFormat.CSV:
             if comparison is not None and comparison.projections:
                 from traceattr.report.projection_json import render_projections_csv
@@ -65,4 +73,4 @@ def render(
                 return render_projections_csv(comparison)
             from traceattr.report.csv_table import render_csv
 
-            return render_csv(analysis, comparison)
+            return render_csv(analysis, comparison, token_cost)

@@ -23,6 +23,7 @@ from traceattr.report.unclassified import unclassified_kernels, unclassified_sen
 
 if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.comparison import Comparison
+    from traceattr.report.token_cost import TokenCost
 
 MOST_KERNELS = 10
 MOST_UNCLASSIFIED = 5
@@ -33,15 +34,23 @@ Section = Callable[[Analysis, int], Iterator[RenderableType]]
 
 
 def render_terminal(
-    analysis: Analysis, *, width: int, color: bool, comparison: "Comparison | None" = None
+    analysis: Analysis,
+    *,
+    width: int,
+    color: bool,
+    comparison: "Comparison | None" = None,
+    token_cost: "TokenCost | None" = None,
 ) -> str:
     """Return the report as text of at most ``width`` columns."""
     width = max(width, NARROWEST)
-    return printed(_parts(analysis, width, comparison), width=width, color=color)
+    return printed(_parts(analysis, width, comparison, token_cost), width=width, color=color)
 
 
 def _parts(
-    analysis: Analysis, width: int, comparison: "Comparison | None"
+    analysis: Analysis,
+    width: int,
+    comparison: "Comparison | None",
+    token_cost: "TokenCost | None",
 ) -> Iterator[RenderableType]:
     for section in SECTIONS:
         yield from section(analysis, width)
@@ -49,6 +58,10 @@ def _parts(
             from traceattr.report.comparison_terminal import comparison_section
 
             yield from comparison_section(comparison, width)
+        if section is breakdown_section and token_cost is not None:
+            from traceattr.report.token_cost_terminal import token_cost_section
+
+            yield from token_cost_section(token_cost, width)
 
 
 def _first_lines(analysis: Analysis, _width: int) -> Iterator[RenderableType]:

@@ -5,7 +5,16 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
-SOURCES: tuple[str, ...] = ("flag", "config", "trace", "server log", "file", "what-if", "default")
+SOURCES: tuple[str, ...] = (
+    "flag",
+    "config",
+    "trace",
+    "server log",
+    "metrics",
+    "file",
+    "what-if",
+    "default",
+)
 """Where an input can come from."""
 
 
