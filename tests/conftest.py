@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,8 @@ import typer.main
 import typer.testing
 from hypothesis import settings
 
+from tests.commenting import RunComment, runner_for
+from tests.fake_github import FakeGithub, running
 from traceattr.errors import NsysError
 from traceattr.ingest.nsys import find_nsys
 
@@ -59,3 +61,16 @@ def nsys() -> str:
         return find_nsys(str(unpacked) if unpacked.exists() else None, os.environ).command
     except NsysError as error:
         pytest.skip(f"no real nsys (.ci/nsys unpacks one on Debian): {error}")
+
+
+@pytest.fixture
+def github() -> Iterator[FakeGithub]:
+    """Serve the pull request octo/server#12 on this machine."""
+    with running(FakeGithub()) as github:
+        yield github
+
+
+@pytest.fixture
+def run_comment(github: FakeGithub, tmp_path: Path) -> RunComment:
+    """Put a text on that pull request."""
+    return runner_for(github, tmp_path / "report.md")

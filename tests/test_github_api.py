@@ -1,14 +1,14 @@
 """Asking GitHub again: when, how long after, and that nothing is done twice."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations, count
 from typing import TypeVar
 
 import pytest
 
-from tests.fake_github import FakeGithub, Reply, running
+from tests.fake_github import FakeGithub, Reply
 from traceattr.cli.github.address import Address, find_address
 from traceattr.cli.github.api import Api
 from traceattr.cli.github.comments import Comment, Comments, put_comment
@@ -37,12 +37,6 @@ class Waits:
             now=lambda: NOW_S + sum(self.waited_s),
             sleep=self.waited_s.append,
         )
-
-
-@pytest.fixture
-def github() -> Iterator[FakeGithub]:
-    with running(FakeGithub()) as github:
-        yield github
 
 
 def put(github: FakeGithub, waits: Waits, timeout_s: float = 600) -> str:

@@ -10,7 +10,13 @@ from typer.testing import CliRunner, Result
 
 from tests.decoding import ATTENTION, GEMM, Kernel, write_replays
 from tests.loading import PID
+from traceattr.attribution.choice import STEADY_ROUNDS
+from traceattr.attribution.round_list import RoundList, list_rounds
 from traceattr.cli import app
+from traceattr.ingest.trace import open_trace
+from traceattr.report.render import ReportFormat
+from traceattr.report.rounds import render_rounds
+from traceattr.rules.rule_set import load_rules
 from traces.export_writer import ExportWriter
 
 LENGTHS_NS = (1_000_000, 1_000_000, 1_400_000, 1_000_000, 1_100_000)
@@ -35,12 +41,29 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_rounds(tmp_path_factory.mktemp("rounds") / "trace.sqlite")
 
 
-def run(*arguments: str | Path, **environment: str) -> Result:
-    return CliRunner().invoke(app, ["rounds", *map(str, arguments)], env=environment)
+@pytest.fixture(scope="module")
+def found(trace: Path) -> RoundList:
+    return listed(trace)
 
 
-def test_rounds_are_listed_in_order_and_the_slowest_is_marked(trace: Path) -> None:
-    rows = run(trace).stdout.partition("\n\n")[2].partition("\n\n")[0].splitlines()
+def listed(path: Path) -> RoundList:
+    with open_trace(path) as trace:
+        return list_rounds(trace, load_rules(), STEADY_ROUNDS)
+
+
+def shown(
+    found: RoundList, report_format: str = "terminal", width: int = 80, slowest: int | None = None
+) -> str:
+    chosen = ReportFormat(report_format)
+    return render_rounds(found, chosen, width=width, color=False, slowest=slowest)
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["rounds", *map(str, arguments)])
+
+
+def test_rounds_are_listed_in_order_and_the_slowest_is_marked(found: RoundList) -> None:
+    rows = shown(found).partition("\n\n")[2].partition("\n\n")[0].splitlines()
 
     assert rows == [
         "round     start, s  length, ms  vs median  kind",
@@ -65,8 +88,8 @@ def test_the_heading_says_how_to_see_the_slowest(trace: Path) -> None:
     assert json.loads(report.stdout)["window"]["wall_ns"] == 1_400_000
 
 
-def test_only_the_slowest_are_listed_slowest_first(trace: Path) -> None:
-    rows = list(csv.DictReader(StringIO(run(trace, "--slowest", "2", "--format", "csv").stdout)))
+def test_only_the_slowest_are_listed_slowest_first(found: RoundList) -> None:
+    rows = list(csv.DictReader(StringIO(shown(found, "csv", slowest=2))))
 
     assert [(row["round"], row["length_ns"], row["mark"]) for row in rows] == [
         ("2", "1400000", "slowest"),
@@ -74,8 +97,8 @@ def test_only_the_slowest_are_listed_slowest_first(trace: Path) -> None:
     ]
 
 
-def test_json_has_exact_times_and_null_for_rounds_outside_the_report(trace: Path) -> None:
-    document = json.loads(run(trace, "--format", "json").stdout)
+def test_json_has_exact_times_and_null_for_rounds_outside_the_report(found: RoundList) -> None:
+    document = json.loads(shown(found, "json"))
 
     assert (document["format"], document["kind"], document["why"]) == (1, "decode", None)
     assert document["wall_ns"]["max"] == 1_400_000
@@ -94,7 +117,7 @@ def test_many_rounds_have_a_slowest_hundredth(tmp_path: Path) -> None:
     lengths[20], lengths[50], lengths[70] = 1_010_000, 1_300_000, 1_200_000
     path = write_rounds(tmp_path / "trace.sqlite", tuple(lengths))
 
-    document = json.loads(run(path, "--format", "json").stdout)
+    document = json.loads(shown(listed(path), "json"))
 
     marked = {each["round"]: each["mark"] for each in document["rounds"]}
     assert {round_: mark for round_, mark in marked.items() if mark not in ("usual", None)} == {
@@ -103,29 +126,30 @@ def test_many_rounds_have_a_slowest_hundredth(tmp_path: Path) -> None:
     }
 
 
-def test_markdown_is_a_table(trace: Path) -> None:
-    text = run(trace, "--format", "markdown", "--slowest", "1").stdout
+def test_markdown_is_a_table(found: RoundList) -> None:
+    text = shown(found, "markdown", slowest=1)
 
     assert "| round | start, s | length, ms | vs median | kind |  |\n" in text
     assert "| 2 | 0.007000000 | 1.400 | \\+40.0 % | decode | slowest |\n" in text
 
 
-def test_a_narrow_terminal_keeps_round_length_and_mark(trace: Path) -> None:
-    lines = run(trace, COLUMNS="40").stdout.splitlines()
+def test_a_narrow_terminal_keeps_round_length_and_mark(found: RoundList) -> None:
+    lines = shown(found, width=40).splitlines()
 
     assert "round  length, ms" in lines
     assert "    2       1.400  slowest" in lines
     assert max(map(len, lines)) <= 40
 
 
-@pytest.mark.parametrize("report_format", ["terminal", "markdown"])
-def test_a_trace_without_rounds_says_why(tmp_path: Path, report_format: str) -> None:
+def test_a_trace_without_rounds_says_why(tmp_path: Path) -> None:
     path = tmp_path / "trace.sqlite"
     with ExportWriter(path) as export:
         export.kernel("a", 1_000, 2_000, pid=PID)
 
-    result = run(path, "--format", report_format)
+    result = run(path)
+    found = listed(path)
 
     assert result.exit_code == 0
     assert result.stdout.startswith("No rounds: no CUDA graph was replayed")
-    assert json.loads(run(path, "--format", "json").stdout)["rounds"] == []
+    assert shown(found, "markdown").startswith("No rounds: no CUDA graph was replayed")
+    assert json.loads(shown(found, "json"))["rounds"] == []
