@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tests.round_analyses import speculative
 from traceattr.attribution.sequence_figures import GraphSequence, GraphSequences, NamedKernel
 from traceattr.report.diff.graphs import Edit, EditKind, GraphChange, graph_changes
@@ -101,12 +104,14 @@ def test_what_is_removed_and_added_far_apart_is_both() -> None:
 
 
 def test_work_on_two_streams_that_begins_in_another_order_only_moved() -> None:
-    swapped = [LAYER[0], LAYER[2], LAYER[1], *LAYER[3:]]
+    swapped = [LAYER[0], ("gating", 5), LAYER[1], *LAYER[3:]]
 
-    [edit] = edits(LAYER, swapped).edits
+    change = edits(LAYER * 3, swapped * 3)
 
-    assert edit.kind is EditKind.MOVED
-    assert edit.difference_ns == 0
+    [edit] = change.edits
+    assert (edit.kind, edit.before, edit.times) == (EditKind.MOVED, ("gating",), 3)
+    assert edit.difference_ns == 3 * 2
+    assert change.kept_after_ns + edit.after_ns == change.after_ns
 
 
 def test_whole_layers_that_are_gone_are_not_called_fused() -> None:
@@ -134,3 +139,23 @@ def test_a_graph_that_one_trace_does_not_show_has_a_reason() -> None:
 
     assert (change.kernels_before, change.kernels_after) == (5, None)
     assert change.reason == "HEAD shows no such graph kernel by kernel"
+
+
+kernels = st.lists(
+    st.tuples(st.sampled_from([*(name for name, _ in LAYER), TILE_128, FUSED]), st.integers(1, 99)),
+    min_size=1,
+    max_size=14,
+)
+
+
+@given(kernels, kernels)
+def test_edits_and_what_is_kept_account_for_every_kernel_and_nanosecond(
+    before: Kernels, after: Kernels
+) -> None:
+    change = edits(before, after)
+
+    for side, whole in (("before", before), ("after", after)):
+        edited = sum(edit.times * len(getattr(edit, side)) for edit in change.edits)
+        edited_ns = sum(getattr(edit, f"{side}_ns") for edit in change.edits)
+        assert edited + change.kept == len(whole)
+        assert edited_ns + getattr(change, f"kept_{side}_ns") == sum(ns for _, ns in whole)

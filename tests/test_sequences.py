@@ -76,7 +76,9 @@ def test_simulated_graphs_run_what_the_simulator_says_on_every_gpu(tmp_path: Pat
 
 
 def test_graphs_recorded_as_a_whole_have_no_sequence(tmp_path: Path) -> None:
-    simulate(Simulation(rounds=2, mode="graph"), tmp_path / "trace.sqlite")
+    workload = load_workload(WORKLOADS["llama31_8b_h100_tp2"])
+    simulation = Simulation(rounds=2, mode="graph", workload=workload)
+    simulate(simulation, tmp_path / "trace.sqlite")
 
     assert sequences_of(opened(tmp_path / "trace.sqlite")) == GraphSequences()
 

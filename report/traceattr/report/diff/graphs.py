@@ -1,6 +1,7 @@
 """What differs in the graphs of two traces: kernels added, removed, fused and swapped."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -224,10 +225,12 @@ def _family(name: str) -> str:
 
 def _edits(places: Sequence[_Place]) -> Iterator[Edit]:
     """Yield every edit once for each time."""
-    moved = _moved(places)
-    for at in moved:
-        if (node := places[at].before) is not None:
-            yield _edit(EditKind.MOVED, [node], [node])
+    moves = _moves(places)
+    for was, became in moves.items():
+        before, after = places[was].before, places[became].after
+        if before and after:
+            yield _edit(EditKind.MOVED, [before], [after])
+    moved = {*moves, *moves.values()}
     hunk: list[_Place] = []
     for at, place in enumerate(places):
         if at in moved:
@@ -240,25 +243,25 @@ def _edits(places: Sequence[_Place]) -> Iterator[Edit]:
     yield from _edits_of_hunk(hunk)
 
 
-def _moved(places: Sequence[_Place]) -> set[int]:
-    """Return the places of kernels that are left out in one place and put in close to it."""
-    moved: set[int] = set()
-    alone = [
-        at for at, place in enumerate(places) if (place.before is None) != (place.after is None)
-    ]
-    for number, at in enumerate(alone):
-        for other in alone[number + 1 :]:
-            if other - at > NEARBY:
+def _moves(places: Sequence[_Place]) -> dict[int, int]:
+    """Return where kernels are left out that are put in close to it, and where that is."""
+    left_out = [at for at, place in enumerate(places) if place.after is None]
+    put_in = [at for at, place in enumerate(places) if place.before is None]
+    moves: dict[int, int] = {}
+    taken: set[int] = set()
+    for was in left_out:
+        first = bisect_left(put_in, was - NEARBY)
+        last = bisect_right(put_in, was + NEARBY)
+        for became in put_in[first:last]:
+            if became not in taken and _is_move(places[was], places[became]):
+                moves[was] = became
+                taken.add(became)
                 break
-            if not moved & {at, other} and _is_move(places[at], places[other]):
-                moved |= {at, other}
-    return moved
+    return moves
 
 
 def _is_move(one: _Place, other: _Place) -> bool:
-    nodes = [(place.before or place.after) for place in (one, other)]
-    names = {node.kernel.name for node in nodes if node}
-    return len(names) == 1 and (one.before is None) != (other.before is None)
+    return bool(one.before and other.after and one.before.kernel.name == other.after.kernel.name)
 
 
 def _edits_of_hunk(hunk: Sequence[_Place]) -> Iterator[Edit]:
