@@ -234,6 +234,19 @@ def test_of_a_long_trace_the_last_rounds_are_kept(tmp_path: Path) -> None:
     assert {one.verdict for one in found.changes} == {Verdict.SAME}
 
 
+def test_names_go_before_rounds_do(tmp_path: Path) -> None:
+    made = base()
+    kernels = tuple(replace(made.kernels[0], name=f"{at}{'x' * 4_000}") for at in range(300))
+    path = writable(tmp_path, "names", force=False)
+
+    save(path, replace(made, kernels=kernels))
+
+    kept = load_file(path)
+    assert path.stat().st_size <= MOST_BYTES
+    assert kept.kernels == kernels[:50]
+    assert kept.series == made.series
+
+
 def test_whoever_reads_while_others_write_sees_a_whole_baseline(tmp_path: Path) -> None:
     analyses = [base(), head(SLOWER)]
     path = writable(tmp_path, "main", force=False)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MOST_BYTES = 1_000_000
 """Size of a baseline; of longer traces the last rounds are kept."""
 
-MOST_KERNELS = 300
-"""Kernel names kept, those with most time."""
+MOST_KERNELS = (300, 50)
+"""Kernel names kept, those with most time; fewer where names are so long that rounds would go."""
 
 FEWEST_KEPT = 50
 """Rounds of a baseline that are kept in any case."""
@@ -168,13 +168,13 @@ def _small(analysis: "Analysis") -> str:
     """Return what a comparison needs as text below `MOST_BYTES`, unless few rounds are longer."""
     from traceattr.attribution.stored import dump_analysis
 
-    kept = replace(
-        analysis,
-        kernels=analysis.kernels[:MOST_KERNELS],
-        gaps=tuple(replace(gaps, longest=()) for gaps in analysis.gaps),
-    )
-    text = dump_analysis(kept).decode()
-    while len(text) > MOST_BYTES and (shorter := _last_rounds(kept)) != kept:
+    kept = replace(analysis, gaps=tuple(replace(gaps, longest=()) for gaps in analysis.gaps))
+    for most in MOST_KERNELS:
+        kept = replace(kept, kernels=kept.kernels[:most])
+        text = dump_analysis(kept).decode()
+        if len(text) < MOST_BYTES:
+            return text
+    while len(text) >= MOST_BYTES and (shorter := _last_rounds(kept)) != kept:
         kept = shorter
         text = dump_analysis(kept).decode()
     return text
