@@ -1,6 +1,7 @@
 """What one accepted token costs, in every format of a report."""
 
 import csv
+import functools
 import io
 import json
 from pathlib import Path
@@ -38,6 +39,7 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(app, ["report", str(DEMO), *map(str, arguments)])
 
 
+@functools.cache
 def document(*arguments: str | Path) -> dict[str, dict[str, object]]:
     result = run(*arguments, "--format", "json")
     assert result.exit_code == 0, result.stderr

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from traceattr.cli.calibrate import Calibrated, inflation_of
 from traceattr.cli.fleet import expand, load_fleet
 from traceattr.cli.load import (
     choose,
@@ -71,6 +72,7 @@ def report(
     served: Served,
     server_log: ServerLogOption = None,
     metrics: MetricsOption = None,
+    calibrated: Calibrated,
     what_if: WhatIfOption = None,
     sweep: SweepOption = None,
     plot: PlotOption = None,
@@ -91,10 +93,11 @@ def report(
 
     Example: traceattr report ... --what-if gpu=H100_SXM --what-if 'remove_seam=draft->verify'
     """
+    from traceattr.report.token_cost import without_single_gaps
     from traceattr.roofline.deployment import Deployment, merge
 
     paths = expand(traces)
-    inputs = (*paths, rules, *served.files, server_log, metrics)
+    inputs = (*paths, rules, *served.files, server_log, metrics, calibrated.calibrate)
     check_output(output, force=force, inputs=inputs)
     check_page(format_, output)
     check_plot(plot, output, force=force, inputs=inputs)
@@ -107,8 +110,8 @@ def report(
         raise OptionError(f"--plot {plot}: draws the roofline (give --model, --batch, --context)")
     if len(paths) > 1 or dask is not None:
         _check_fits_several(is_compared, format_)
-        if server_log is not None or metrics is not None:
-            raise OptionError("--server-log and --metrics: are about one trace, not several")
+        if server_log is not None or metrics is not None or calibrated != Calibrated():
+            raise OptionError("--server-log, --metrics, --calibrate: are about one trace")
         fleet = load_fleet(paths, rules, choice, no_cache=no_cache, dask=dask)
         write_output(_fleet_text(fleet, ReportFormat(format_), rules, output), output)
         return
@@ -126,6 +129,11 @@ def report(
     elif from_server.model is not None:
         comparison, why_not = _compared_if_known(analysis, said)
     cost = token_cost(analysis, said, server, why_not)
+    inflation = inflation_of(trace, rules, choice, analysis, calibrated, cost)
+    if inflation is not None:
+        analysis = replace(analysis, warnings=(inflation.notice, *analysis.warnings))
+        if inflation.refuses_gaps:
+            analysis, cost = replace(analysis, gaps=()), cost and without_single_gaps(cost)
     if plot is not None and comparison is not None:
         from traceattr.report.plot_file import comparison_plot
 
@@ -139,6 +147,7 @@ def report(
             comparison=comparison,
             plot_link=link_to(plot, output),
             token_cost=cost,
+            inflation=inflation,
         )
     else:
         from traceattr.report.html import render_html

@@ -27,6 +27,7 @@ from traceattr.rules.categories import GRAPH
 
 if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.comparison import Comparison
+    from traceattr.report.inflation import Inflation
     from traceattr.report.token_cost import TokenCost
 
 FORMAT = 1
@@ -57,9 +58,10 @@ def render_json(
     analysis: Analysis,
     comparison: "Comparison | None" = None,
     token_cost: "TokenCost | None" = None,
+    inflation: "Inflation | None" = None,
 ) -> str:
     """Return the document, ASCII only, ending in a line break."""
-    return dumped(document(analysis, comparison, token_cost))
+    return dumped(document(analysis, comparison, token_cost, inflation))
 
 
 def dumped(value: object) -> str:
@@ -76,6 +78,7 @@ def document(
     analysis: Analysis,
     comparison: "Comparison | None" = None,
     token_cost: "TokenCost | None" = None,
+    inflation: "Inflation | None" = None,
 ) -> Json:
     """Return the document as plain lists and dicts."""
     return {
@@ -91,6 +94,7 @@ def document(
         "rank_groups": [rank_group_entry(group) for group in analysis.ranks],
         "roofline": _roofline(comparison),
         "token_cost": _token_cost(token_cost),
+        "inflation": _inflation(inflation),
         "kernel_names": len(analysis.kernels),
         "kernels": kernel_entries(analysis.kernels[:MOST_KERNELS]),
         "unclassified": _unclassified(unclassified_kernels(analysis)),
@@ -230,6 +234,14 @@ def _roofline(comparison: "Comparison | None") -> Json | None:
     from traceattr.report.comparison_json import comparison_entry
 
     return comparison_entry(comparison)
+
+
+def _inflation(inflation: "Inflation | None") -> Json | None:
+    if inflation is None:
+        return None
+    from traceattr.report.inflation_text import inflation_entry
+
+    return inflation_entry(inflation)
 
 
 def _token_cost(cost: "TokenCost | None") -> Json | None:

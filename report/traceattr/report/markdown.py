@@ -34,6 +34,7 @@ from traceattr.report.unclassified import unclassified_kernels, unclassified_sen
 
 if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.comparison import Comparison
+    from traceattr.report.inflation import Inflation
     from traceattr.report.token_cost import TokenCost
 
 __all__ = ["kernel_table_with_rules", "markdown_table", "render_markdown"]
@@ -69,11 +70,12 @@ def render_markdown(
     comparison: "Comparison | None" = None,
     plot_link: str | None = None,
     token_cost: "TokenCost | None" = None,
+    inflation: "Inflation | None" = None,
 ) -> str:
     """Return the report, shorter than `MOST_CHARACTERS`; what is left out is said."""
     parts = [
         "\n".join(_above_the_fold(analysis, comparison, token_cost)),
-        "\n".join(_first_details(analysis, comparison, plot_link, token_cost)),
+        "\n".join(_first_details(analysis, comparison, plot_link, token_cost, inflation)),
         "\n".join(_last_details(analysis)),
     ]
     room = MOST_CHARACTERS - sum(map(len, parts)) - len(parts)
@@ -207,6 +209,7 @@ def _first_details(
     comparison: "Comparison | None",
     plot_link: str | None,
     token_cost: "TokenCost | None",
+    inflation: "Inflation | None",
 ) -> Iterator[str]:
     if chart := round_chart(analysis):
         yield from details("Chart of the time", [chart])
@@ -215,6 +218,10 @@ def _first_details(
         from traceattr.report.token_cost_markdown import token_cost_details
 
         yield from token_cost_details(token_cost)
+    if inflation is not None:
+        from traceattr.report.inflation_text import markdown_inflation
+
+        yield from markdown_inflation(inflation)
     if analysis.per_gpu:
         window = (window_line(analysis),) if has_rounds(analysis) else ()
         lines = (*group_lines(analysis), *total_lines(analysis), *window)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # formats are needed for --help, the rest is not
     from traceattr.attribution.analysis import Analysis
     from traceattr.report.comparison import Comparison
+    from traceattr.report.inflation import Inflation
     from traceattr.report.token_cost import TokenCost
 
 NARROWEST = 40
@@ -40,6 +41,7 @@ def render(
     comparison: "Comparison | None" = None,
     plot_link: str | None = None,
     token_cost: "TokenCost | None" = None,
+    inflation: "Inflation | None" = None,
 ) -> str:
     """Return the report on ``analysis``; width and colour are for the terminal only.
 
@@ -57,15 +59,16 @@ def render(
                 color=color,
                 comparison=comparison,
                 token_cost=token_cost,
+                inflation=inflation,
             )
         case ReportFormat.MARKDOWN:
             from traceattr.report.markdown import render_markdown
 
-            return render_markdown(analysis, comparison, plot_link, token_cost)
+            return render_markdown(analysis, comparison, plot_link, token_cost, inflation)
         case ReportFormat.JSON:
             from traceattr.report.json_document import render_json
 
-            return render_json(analysis, comparison, token_cost)
+            return render_json(analysis, comparison, token_cost, inflation)
         case ReportFormat.CSV:
             if comparison is not None and comparison.projections:
                 from traceattr.report.projection_json import render_projections_csv

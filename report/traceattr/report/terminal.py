@@ -23,6 +23,7 @@ from traceattr.report.unclassified import unclassified_kernels, unclassified_sen
 
 if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.comparison import Comparison
+    from traceattr.report.inflation import Inflation
     from traceattr.report.token_cost import TokenCost
 
 MOST_KERNELS = 10
@@ -40,10 +41,12 @@ def render_terminal(
     color: bool,
     comparison: "Comparison | None" = None,
     token_cost: "TokenCost | None" = None,
+    inflation: "Inflation | None" = None,
 ) -> str:
     """Return the report as text of at most ``width`` columns."""
     width = max(width, NARROWEST)
-    return printed(_parts(analysis, width, comparison, token_cost), width=width, color=color)
+    parts = _parts(analysis, width, comparison, token_cost, inflation)
+    return printed(parts, width=width, color=color)
 
 
 def _parts(
@@ -51,6 +54,7 @@ def _parts(
     width: int,
     comparison: "Comparison | None",
     token_cost: "TokenCost | None",
+    inflation: "Inflation | None",
 ) -> Iterator[RenderableType]:
     for section in SECTIONS:
         yield from section(analysis, width)
@@ -62,6 +66,10 @@ def _parts(
             from traceattr.report.token_cost_terminal import token_cost_section
 
             yield from token_cost_section(token_cost, width)
+        if section is breakdown_section and inflation is not None:
+            from traceattr.report.inflation_text import terminal_inflation
+
+            yield from terminal_inflation(inflation, width)
 
 
 def _first_lines(analysis: Analysis, _width: int) -> Iterator[RenderableType]:

@@ -1,7 +1,7 @@
 """What one accepted token costs, part by part of a round: computed, nothing rendered."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from traceattr.attribution.analysis import Analysis
@@ -13,6 +13,7 @@ from traceattr.rules.categories import HOST_GAPS, IN_GRAPH_GAPS
 _NS = 1_000_000_000
 _PHASES = ("target", "draft", "prefill", "other")
 OTHER_GAPS = "other gaps"
+ALL_GAPS = "all gaps, lengthened by tracing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,13 @@ def cost_of_token(
     )
     notices = tuple(_notices(analysis, cost))
     return TokenCost(cost.accept_length, cost.batch, cost.round_ns, parts, cost.gpus, load, notices)
+
+
+def without_single_gaps(cost: TokenCost) -> TokenCost:
+    """Return the cost with all gaps as one part, where nothing can be claimed of single ones."""
+    gaps_ns = sum(part.round_ns for part in cost.parts if part.is_gap)
+    work = tuple(part for part in cost.parts if not part.is_gap)
+    return replace(cost, parts=(*work, CostPart(ALL_GAPS, True, gaps_ns)))
 
 
 def _round_ns(series: Iterable[RoundSeries]) -> int | None:

@@ -1,0 +1,132 @@
+"""How much longer tracing makes rounds."""
+
+import functools
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from traceattr.cli import app
+from traces.description import Simulation
+from traces.simulate import simulate
+
+SLOW = 1.25
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a directory with one load: node by node but slower, and as whole graphs."""
+    path = tmp_path_factory.mktemp("one load")
+    simulate(Simulation(rounds=3, slowdowns=(SLOW, SLOW)), path / "node.sqlite")
+    simulate(Simulation(rounds=3, mode="graph"), path / "graph.sqlite")
+    return path
+
+
+def run(folder: Path, *arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, ["report", str(folder / "node.sqlite"), *map(str, arguments)])
+
+
+@functools.cache
+def document(folder: Path, *arguments: str | Path) -> dict[str, Any]:
+    result = run(folder, *arguments, "--format", "json")
+    assert result.exit_code == 0, result.stderr
+    return dict(json.loads(result.stdout))
+
+
+def test_each_pass_has_its_own_inflation(folder: Path) -> None:
+    found = document(folder, "--calibrate", folder / "graph.sqlite")["inflation"]
+
+    ratios = {part["part"]: part["ratio"] for part in found["parts"]}
+    assert list(ratios) == ["draft", "verify", "draft_extend", "between passes", "round"]
+    assert ratios["verify"] == pytest.approx(SLOW, rel=0.02)
+    assert ratios["draft"] == pytest.approx(SLOW, rel=0.02)
+    assert found["ratio"] == ratios["round"]
+    assert found["scaled"] == []
+
+
+def test_categories_are_scaled_only_when_asked_and_to_the_true_length(folder: Path) -> None:
+    true = run(folder, "--calibrate", folder / "graph.sqlite", "--scale-to-wall")
+    found = document(folder, "--calibrate", folder / "graph.sqlite", "--scale-to-wall")
+
+    gemm = next(
+        one
+        for one in found["inflation"]["scaled"]
+        if (one["category"], one["phase"]) == ("weight_gemm", "target")
+    )
+    assert gemm["round_ns"] / gemm["scaled_ns"] == pytest.approx(SLOW, rel=0.02)
+    assert "Scaled: the mean time of a category" in " ".join(true.stdout.split())
+    categories = found["per_gpu"][0]["categories"]
+    assert categories == document(folder)["per_gpu"][0]["categories"]
+
+
+def test_nothing_is_claimed_of_gaps_above_the_limit(folder: Path) -> None:
+    found = document(folder, "--calibrate", folder / "graph.sqlite", "--accept-length", "2")
+
+    assert found["inflation"]["refuses_gaps"]
+    assert found["warnings"][0]["code"] == "inflated"
+    assert not found["per_gpu"][0]["gaps"]
+    assert [p["part"] for p in found["token_cost"]["parts"] if p["is_gap"]] == [
+        "all gaps, lengthened by tracing"
+    ]
+    assert "verify->draft_extend" not in run(folder, "--calibrate", folder / "graph.sqlite").stdout
+
+
+def test_below_the_limit_gaps_stay(folder: Path) -> None:
+    round_ms = document(folder)["rounds"]["wall_ns"]["mean"] / 1e6
+    tpot_ms = f"{round_ms / 2 / 1.05:.4f}"
+
+    found = document(folder, "--tpot-ms", tpot_ms, "--accept-length", "2")
+
+    assert found["inflation"]["ratio"] == pytest.approx(1.05, rel=1e-3)
+    assert found["per_gpu"][0]["gaps"]
+    assert found["warnings"][0]["code"] == "inflation"
+
+
+def test_the_rate_of_the_server_calibrates_too(folder: Path, tmp_path: Path) -> None:
+    log = tmp_path / "server.log"
+    log.write_text(
+        "Decode batch, #running-req: 2, #token: 10, accept len: 3.0, gen throughput (token/s):"
+        " 100.0\n",
+        encoding="utf-8",
+    )
+
+    [*_, whole] = document(folder, "--server-log", log)["inflation"]["parts"]
+
+    assert whole["true_ns"] == 60_000_000  # 2 requests x 3 tokens / 100 tokens/s
+
+
+def test_rounds_shorter_than_the_truth_are_of_another_load(folder: Path) -> None:
+    found = document(folder, "--tpot-ms", "1000", "--accept-length", "2")
+
+    assert "these are two loads" in found["warnings"][0]["text"]
+
+
+@pytest.mark.parametrize("report_format", ["markdown", "terminal"])
+def test_formats_for_people_have_the_table(folder: Path, report_format: str) -> None:
+    text = run(folder, "--calibrate", folder / "graph.sqlite", "--format", report_format).stdout
+
+    assert "Inflation by tracing" in text
+    assert "between passes" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--scale-to-wall"], "--scale-to-wall: to which wall? give --calibrate TRACE"),
+        (["--tpot-ms", "10"], "--tpot-ms: a round has as many tokens as are accepted; give"),
+        (["--calibrate", "node.sqlite"], "node.sqlite: traces graphs as: node (expected a trace"),
+        (["--calibrate", "none.sqlite"], "none.sqlite: no such file"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    folder: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+
+    result = run(folder, *arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"error: {message}")
+    assert result.stderr.count("\n") == 1
