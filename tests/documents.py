@@ -134,7 +134,7 @@ def sample_diff() -> DiffReport:
     from tests.served_pairs import ACT_DOWN, FUSED, after, before, rewritten
 
     head = after(
-        seam_delays_ns={"verify->draft_extend": 60_000},
+        seam_delays_ns={"verify->draft_extend": 120_000},
         workload=rewritten(FUSED, ("\n[sequence]", ACT_DOWN)),
     )
     found = compare_analyses(_named(before(), "before"), _named(head, "after"))
