@@ -217,6 +217,18 @@ def test_what_lies_in_a_write_ahead_log_is_scrubbed_too(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir() if "out" in each.name] == ["out.sqlite"]
 
 
+def test_a_trace_without_gpu_work_can_be_shared(tmp_path: Path) -> None:
+    path, out = tmp_path / "trace.sqlite", tmp_path / "out.sqlite"
+    with ExportWriter(path) as export:
+        export.nvtx(SECRET.format("text"), 10, 20, pid=PID)
+        export.diagnostic("No CUDA events collected. Does the process use CUDA?", 2, PID)
+
+    assert scrub(path, out, "--verify").exit_code == 0
+
+    assert not contains_secret(out)
+    assert "No CUDA events collected" in run("report", out).stderr
+
+
 def test_the_copy_holds_no_free_page_and_only_what_is_read(tmp_path: Path) -> None:
     path, out = tmp_path / "trace.sqlite", tmp_path / "out.sqlite"
     write(path)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import duckdb
@@ -84,14 +85,16 @@ def answer(connection: duckdb.DuckDBPyConnection, query: str) -> Answer:
 
 
 def _batches(connection: duckdb.DuckDBPyConnection) -> Iterator[Sequence[Sequence[Any]]]:
+    """Yield the rows, fetched one by one: only so Ctrl-C reaches DuckDB while it computes."""
+    rows = iter(connection.fetchone, None)
     while True:
         try:
-            rows = connection.fetchmany(_BATCH_ROWS)
+            batch = list(islice(rows, _BATCH_ROWS))
         except duckdb.Error as error:
             raise _query_error(error) from error
-        if not rows:
+        if not batch:
             return
-        yield rows
+        yield batch
 
 
 def _query_error(error: duckdb.Error) -> QueryError:

@@ -1,5 +1,7 @@
 """``traceattr export``."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +18,7 @@ from traceattr.cli.options import (
     WindowOption,
     named_file,
 )
+from traceattr.cli.progress import progress
 from traceattr.errors import OptionError
 
 if TYPE_CHECKING:
@@ -89,7 +92,7 @@ def _file_names(kind: str) -> list[str]:
 def _write_perfetto(connection: "duckdb.DuckDBPyConnection", path: Path) -> None:
     from traceattr.report.perfetto import write_perfetto
 
-    with whole_file(path) as part, part.open("wb") as file:
+    with whole_file(path) as part, _writing(path), part.open("wb") as file:
         write_perfetto(connection, file)
 
 
@@ -98,7 +101,7 @@ def _write_database(
 ) -> None:
     from traceattr.report.table_files import write_database
 
-    with whole_file(path) as part:
+    with whole_file(path) as part, _writing(path):
         write_database(connection, _tables(connection), window, part)
 
 
@@ -107,10 +110,17 @@ def _write_tables(
 ) -> None:
     from traceattr.report.table_files import WRITERS, read_table
 
-    with whole_directory(path) as part:
+    with whole_directory(path) as part, _writing(path):
         for table in _tables(connection):
             rows = read_table(connection, table, window)
             WRITERS[kind](rows, table, part / f"{table.name}.{kind}")
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    with progress(path.name) as step:
+        step("writing")
+        yield
 
 
 def _tables(connection: "duckdb.DuckDBPyConnection") -> "tuple[Table, ...]":

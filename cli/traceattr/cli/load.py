@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -224,14 +224,21 @@ def tabulated(
     """
     from traceattr.attribution.tables import ANALYSIS_TABLES, add_tables
     from traceattr.ingest.host import load_host_ranges, load_os_calls
+    from traceattr.ingest.trace import open_trace
+    from traceattr.rules.rule_set import load_rules
 
-    with _opened(trace, rules) as (loaded, rule_set):
-        needs_analysis = needed is None or bool(needed & ANALYSIS_TABLES)
-        if needs_analysis or (needed and "os_call" in needed):
-            load_os_calls(loaded)
-        if needed is None or "host_range" in needed:
-            load_host_ranges(loaded)
-        window = add_tables(loaded, rule_set, choice).steady.window if needs_analysis else None
+    rule_set = load_rules(rules)
+    needs_analysis = needed is None or bool(needed & ANALYSIS_TABLES)
+    with ExitStack() as opened:
+        # It ends before anything is printed, which it would write into.
+        with progress(trace.name) as step:
+            loaded = opened.enter_context(open_trace(trace, progress=step))
+            step("analysing")
+            if needs_analysis or (needed and "os_call" in needed):
+                load_os_calls(loaded)
+            if needed is None or "host_range" in needed:
+                load_host_ranges(loaded)
+            window = add_tables(loaded, rule_set, choice).steady.window if needs_analysis else None
         yield Tabulated(loaded.connection, window)
 
 

@@ -8,6 +8,7 @@ import typer
 from traceattr.cli.artefacts import check_file, whole_file
 from traceattr.cli.options import ForceOption, TraceArgument, named_file
 from traceattr.cli.output import print_text
+from traceattr.cli.progress import progress
 from traceattr.errors import ScrubError
 
 if TYPE_CHECKING:
@@ -60,8 +61,10 @@ def scrub(
     hide = hide_unknown(load_rules(None)) if hash_names else keep_names
     with open_export(trace) as export:
         chosen = _window(export, wanted) if wanted else None
-        with whole_file(out) as part:
+        with whole_file(out) as part, progress(trace.name) as step:
+            step("copying")
             tables = copy(export, part, chosen, hide)
+            step("verifying")
             looked_for = _verify(export, part, chosen, hide) if verify else None
             summary = ScrubSummary(
                 tables, export.stamp[0], part.stat().st_size, looked_for, of_window=bool(chosen)
@@ -105,19 +108,28 @@ def _verify(export: "Export", copy: Path, window: "Window | None", hide: "Hide")
 
 
 def _check_report(export: "Export", copy: Path, window: "Window | None", hide: "Hide") -> None:
+    """Compare the reports; what has nothing on any GPU has none.
+
+    Raises:
+        ScrubError: They differ.
+    """
     from traceattr.attribution.analyze import analyze
     from traceattr.attribution.choice import Choice
     from traceattr.attribution.shareable import made_public
     from traceattr.ingest.database import open_database
+    from traceattr.ingest.diagnostics import NoGpuWorkError
     from traceattr.ingest.trace import load_trace, open_trace
     from traceattr.report.same_report import differences, differences_of_cut
     from traceattr.rules.rule_set import load_rules
 
     rules = load_rules(None)
     choice = Choice(window=(window.start_ns, window.end_ns)) if window else Choice()
-    with open_database() as connection:
-        original = made_public(load_trace(connection, export, lambda _: None), hide)
-        before = analyze(original, rules, choice)
+    try:
+        with open_database() as connection:
+            original = made_public(load_trace(connection, export, lambda _: None), hide)
+            before = analyze(original, rules, choice)
+    except NoGpuWorkError:
+        return
     with open_trace(copy) as shared:
         after = analyze(shared, rules, choice)
     found = (differences_of_cut if window else differences)(before, after)

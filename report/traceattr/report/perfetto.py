@@ -26,7 +26,6 @@ Row = dict[str, Any]
 
 _ROUNDS, _TIME, _GAPS, _STREAMS = range(4)
 _CAUSES = ("sync", "launch", "api", "os", "python", "dependency", "unknown")
-_BATCH_ROWS = 10_000
 
 Lanes = Callable[[Sequence[int], Sequence[int]], list[int]]
 Flows = Mapping[int, tuple[int, int]]
@@ -270,5 +269,5 @@ def _rows(
     """Yield the rows of a query; no other may run before the last is taken."""
     found = connection.execute(query, bind)
     names = [column[0] for column in found.description or ()]
-    while batch := found.fetchmany(_BATCH_ROWS):
-        yield from (dict(zip(names, row, strict=True)) for row in batch)
+    for row in iter(found.fetchone, None):
+        yield dict(zip(names, row, strict=True))
