@@ -21,6 +21,8 @@ from traceattr.rules.rule_set import load_rules
 
 DEMO = Path(__file__).parent.parent / "traces" / "demo.sqlite"
 
+OLD, USED, NEW = (letter * 64 for letter in "abc")
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -188,17 +190,17 @@ def filled(folder: Path, trace: Path) -> tuple[Path, int]:
 
 def test_what_was_not_used_for_longest_goes_first(filled: tuple[Path, int], folder: Path) -> None:
     entry, size = filled
-    old = folder / "old.analysis"
+    old = folder / f"{OLD}.analysis"
     shutil.copy(entry, old)
     os.utime(old, (1, 1))
-    used = folder / "used.analysis"
+    used = folder / f"{USED}.analysis"
     shutil.copy(entry, used)
     os.utime(used, (2, 2))
     analysis = load_analysis(stored_in(entry))
     cache = Cache(folder, limit_bytes=3 * size)
-    assert cache.find("old") == analysis
-    cache.keep("new", analysis)
-    assert {path.stem for path in entries(folder)} == {entry.stem, "old", "new"}
+    assert cache.find(OLD) == analysis
+    cache.keep(NEW, analysis)
+    assert {path.stem for path in entries(folder)} == {entry.stem, OLD, NEW}
 
 
 def test_what_killed_runs_left_is_removed(filled: tuple[Path, int], folder: Path) -> None:
@@ -208,7 +210,7 @@ def test_what_killed_runs_left_is_removed(filled: tuple[Path, int], folder: Path
     os.utime(left, (1, 1))
     recent = folder / ".unfinished-def"
     recent.write_bytes(b"x")
-    Cache(folder).keep("new", load_analysis(stored_in(entry)))
+    Cache(folder).keep(NEW, load_analysis(stored_in(entry)))
     assert not left.exists()
     assert recent.exists()
 
@@ -217,12 +219,12 @@ def test_the_cache_says_what_it_holds_and_is_cleared_of_no_more(
     filled: tuple[Path, int], folder: Path
 ) -> None:
     entry, size = filled
-    others = folder / "notes.txt"
+    others = folder / "notes.analysis"
     others.write_text("mine")
     assert run("cache", "info").stdout == (
         f"directory  {folder}\nanalyses   1\nsize       {size / 1e6:.1f} MB of at most 268 MB\n"
     )
-    assert run("cache", "clear").stdout == f"Removed 1 analyses ({size / 1e6:.1f} MB).\n"
+    assert run("cache", "clear").stdout == f"Removed 1 analysis ({size / 1e6:.1f} MB).\n"
     assert entries(folder) == [others]
     assert not entry.exists()
 

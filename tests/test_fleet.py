@@ -17,6 +17,7 @@ from traceattr.attribution.fleet import combine
 from traceattr.attribution.fleet_part import RankPart, RankRounds, TracePart
 from traceattr.cli import app
 from traceattr.cli.fleet import expand
+from traceattr.report.fleet_text import fleet_headline
 from traces.cases import CASES
 from traces.simulate import simulate
 
@@ -185,11 +186,48 @@ def test_ranks_that_do_not_begin_together_are_not_matched() -> None:
     assert found.why_unmatched == "the ranks do not begin their rounds together"
 
 
+def test_who_is_slow_is_unknown_where_own_work_is_hidden() -> None:
+    parts = [trace("0", [0, 100], [50, 50]), trace("1", [0, 100], [60, 60])]
+    hidden = tuple(
+        replace(
+            one, ranks=tuple(replace(r, rounds=replace(r.rounds, own_ns=None)) for r in one.ranks)
+        )
+        for one in parts
+    )
+    fleet = combine(hidden)
+    assert [rank.slowest for rank in fleet.runs[0].ranks] == [None, None]
+    assert fleet_headline(fleet).endswith(
+        "Which rank is slow is unknown: graphs are recorded as a whole."
+    )
+
+
+def test_a_window_outside_of_every_trace_is_said_of_each(ranks: list[Path]) -> None:
+    result = run("report", *ranks[:2], "--window", "900:901")
+    assert result.exit_code == 2
+    for path in ranks[:2]:
+        assert f"{path}: --window: nothing was recorded there" in result.stderr
+
+
+def test_traces_of_nodes_are_found_below_a_directory_and_told_apart(
+    ranks: list[Path], tmp_path: Path
+) -> None:
+    for node, path in enumerate(ranks[:2]):
+        (tmp_path / f"node{node}").mkdir()
+        shutil.copy(path, tmp_path / f"node{node}" / "trace.sqlite")
+    [found] = document(tmp_path)["runs"]
+    assert [rank["file"] for rank in found["ranks"]] == [
+        "node0/trace.sqlite",
+        "node1/trace.sqlite",
+    ]
+
+
 def test_dask_gives_the_same_bytes(ranks: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
-    wanted = run("report", *ranks, "--format", "json").stdout
-    assert run("report", *ranks, "--format", "json", "--dask", "local").stdout == wanted
+    monkeypatch.chdir(ranks[0].parent)
+    traces = [path.name for path in ranks] + ["missing.sqlite"]
+    wanted = run("report", *traces, "--format", "json").stdout
+    assert run("report", *traces, "--format", "json", "--dask", "local").stdout == wanted
 
 
 def test_dask_that_is_missing_is_an_error(

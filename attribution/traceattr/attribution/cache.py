@@ -6,6 +6,7 @@ or that a disk spoiled, is as good as none.  Neither DuckDB nor numpy is importe
 
 import hashlib
 import os
+import re
 import tempfile
 import time
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ LIMIT_BYTES = 256 * 2**20
 """What all entries may take together; an analysis takes about a hundred KB."""
 
 _MAGIC = b"traceattr cache 1\n"
+_ENTRY = re.compile(r"[0-9a-f]{64}\.analysis")
 _UNFINISHED = ".unfinished-"
 _ABANDONED_S = 3600
 """A file that is not finished after so long was left by a process that was killed."""
@@ -149,7 +151,7 @@ def open_cache() -> Cache:
 
 
 def _is_entry(path: Path) -> bool:
-    return path.suffix == ".analysis"
+    return _ENTRY.fullmatch(path.name) is not None
 
 
 def _limit(megabytes: str) -> int:

@@ -35,7 +35,8 @@ class RankFigures:
         round_ns: Their median length, None without rounds.
         own_ns: Median of a round without communication, None when it is hidden.
         behind_ns: By how much that exceeds the median of the other ranks.
-        slowest: In how many of the rounds that were matched its own work took longest.
+        slowest: In how many of the rounds that were matched its own work took longest; None when
+            that of a rank is hidden.
         clock_ns: How much later its clock shows what the first rank does at the same time.
     """
 
@@ -45,7 +46,7 @@ class RankFigures:
     round_ns: int | None
     own_ns: int | None
     behind_ns: int | None
-    slowest: int
+    slowest: int | None
     clock_ns: int | None
 
 
@@ -216,7 +217,12 @@ def _run(parts: Sequence[TracePart]) -> Run:
     rows = _matched(gpus, offsets) if offsets is not None else []
     slowest = _slowest(gpus, rows)
     ranks = tuple(
-        _figures(number, gpus, slowest.count(number), None if offsets is None else offsets[number])
+        _figures(
+            number,
+            gpus,
+            None if slowest is None else slowest.count(number),
+            None if offsets is None else offsets[number],
+        )
         for number in range(len(gpus))
     )
     return Run(
@@ -285,9 +291,11 @@ def _matched(gpus: Sequence[RankPart], offsets: Sequence[int]) -> list[tuple[int
     return rows
 
 
-def _slowest(gpus: Sequence[RankPart], rows: Sequence[tuple[int, ...]]) -> list[int]:
-    """Return the rank whose own work took longest in each matched round, alone."""
-    if len(gpus) < 2 or any(gpu.rounds.own_ns is None for gpu in gpus):
+def _slowest(gpus: Sequence[RankPart], rows: Sequence[tuple[int, ...]]) -> list[int] | None:
+    """Return the rank whose own work took longest in each matched round, alone; None if hidden."""
+    if any(gpu.rounds.own_ns is None for gpu in gpus):
+        return None
+    if len(gpus) < 2:
         return []
     found = []
     for row in rows:
@@ -299,7 +307,7 @@ def _slowest(gpus: Sequence[RankPart], rows: Sequence[tuple[int, ...]]) -> list[
 
 
 def _figures(
-    number: int, gpus: Sequence[RankPart], slowest: int, clock_ns: int | None
+    number: int, gpus: Sequence[RankPart], slowest: int | None, clock_ns: int | None
 ) -> RankFigures:
     rounds = gpus[number].rounds
     medians = [median_low(gpu.rounds.own_ns) if gpu.rounds.own_ns else None for gpu in gpus]
@@ -321,8 +329,8 @@ def _straggler(ranks: Sequence[RankFigures], matched: int) -> int | None:
     """Return the rank whose own work takes longest in most rounds, None when none does."""
     if not ranks or not matched:
         return None
-    most = max(ranks, key=lambda rank: rank.slowest)
-    is_one = most.slowest > MOSTLY * matched and (most.behind_ns or 0) > 0
+    most = max(ranks, key=lambda rank: rank.slowest or 0)
+    is_one = (most.slowest or 0) > MOSTLY * matched and (most.behind_ns or 0) > 0
     return most.number if is_one else None
 
 

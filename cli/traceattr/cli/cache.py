@@ -36,10 +36,12 @@ def clear() -> None:
     Example: traceattr cache clear
     """
     from traceattr.attribution.cache import open_cache
+    from traceattr.report.figures import counted
 
     cache = open_cache()
     try:
         usage = cache.clear()
     except OSError as error:
         raise OptionError(f"{cache.folder}: cannot be cleared ({error.strerror})") from error
-    print_text(f"Removed {usage.entries:,} analyses ({usage.bytes / 1e6:.1f} MB).\n")
+    what = counted(usage.entries, "analysis", "analyses")
+    print_text(f"Removed {what} ({usage.bytes / 1e6:.1f} MB).\n")

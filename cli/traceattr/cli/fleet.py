@@ -1,5 +1,6 @@
 """Several traces at once: on the cores of this machine, or on the workers of a Dask cluster."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -28,10 +29,12 @@ _TIMEOUT = "10s"
 
 
 def expand(paths: Sequence[Path]) -> list[Path]:
-    """Return the traces; a directory stands for the exports in it, if it has any."""
+    """Return the traces; a directory stands for the exports in it, or in those of its nodes."""
     found: list[Path] = []
     for path in paths:
-        inside = sorted(path.glob("*.sqlite")) if path.is_dir() else []
+        inside = path.is_dir() and (
+            sorted(path.glob("*.sqlite")) or sorted(path.glob("*/*.sqlite"))
+        )
         found += inside or [path]
     return found
 
@@ -47,7 +50,7 @@ def load_fleet(
     from traceattr.attribution.fleet import combine
     from traceattr.attribution.fleet_part import load_parts
 
-    job = _Job(_names(paths), rules, choice, no_cache)
+    job = _Job(_names(paths), {path: path for path in paths}, rules, choice, no_cache)
     stored = _locally(job, paths) if dask is None else _on_dask(job, paths, dask)
     parts = load_parts(stored)
     if all(part.failure is not None for part in parts):
@@ -56,11 +59,12 @@ def load_fleet(
 
 
 def _names(paths: Sequence[Path]) -> dict[Path, str]:
-    """Return the shortest names that tell the traces apart: those of the files, or their paths."""
+    """Return the shortest names that tell traces apart: those of the files, or where they lie."""
     names = [path.name for path in paths]
     if len(set(names)) == len(set(paths)):
         return dict(zip(paths, names, strict=True))
-    return {path: str(path) for path in paths}
+    shared = os.path.commonpath([path.absolute().parent for path in paths])
+    return {path: os.path.relpath(path.absolute(), shared) for path in paths}
 
 
 _Stored = TypeVar("_Stored")
@@ -71,9 +75,15 @@ class _Job:
     """What is done with each trace; it travels to other processes."""
 
     def __init__(
-        self, names: dict[Path, str], rules: Path | None, choice: "Choice", no_cache: bool
+        self,
+        names: dict[Path, str],
+        given: dict[Path, Path],
+        rules: Path | None,
+        choice: "Choice",
+        no_cache: bool,
     ) -> None:
-        self.names, self.rules, self.choice, self.no_cache = names, rules, choice, no_cache
+        self.names, self.given = names, given
+        self.rules, self.choice, self.no_cache = rules, choice, no_cache
 
     def __call__(self, path: Path) -> bytes:
         """Return what one trace contributes, or why it cannot be read."""
@@ -84,8 +94,14 @@ class _Job:
         try:
             analysis = load_analysis(path, self.rules, self.choice, no_cache=self.no_cache)
         except TraceattrError as error:
-            return dump_parts((TracePart(name, str(error)),))
+            return dump_parts((TracePart(name, _failure(error, path, self.given[path])),))
         return dump_parts((part_of(name, analysis),))
+
+
+def _failure(error: TraceattrError, path: Path, given: Path) -> str:
+    """Return what is wrong with a trace, under the path that the user gave."""
+    told = str(error).replace(str(path.with_suffix("")), str(given.with_suffix("")))
+    return told if told.startswith(str(given)) else f"{given}: {told}"
 
 
 def _locally(job: _Job, paths: Sequence[Path]) -> bytes:
@@ -145,6 +161,7 @@ def _on_dask(job: _Job, paths: Sequence[Path], address: str) -> bytes:
     absolute = {path: path.absolute() for path in paths}
     there = _Job(
         {absolute[path]: name for path, name in job.names.items()},
+        {absolute[path]: path for path in job.given},
         None if job.rules is None else job.rules.absolute(),
         job.choice,
         job.no_cache,

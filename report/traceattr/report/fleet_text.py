@@ -68,11 +68,13 @@ def _run_sentence(run: Run) -> str:
         return (
             f"{said} The others wait for {rank_name(rank.part)} ({rank.part.file}): its own work"
             f" takes {duration(rank.behind_ns or 0)} longer than the median of theirs, and longest"
-            f" in {share(rank.slowest, run.matched)} of the rounds."
+            f" in {_slowest(rank, run)} of the rounds."
         )
-    if run.matched and len(run.ranks) > 1:
-        return f"{said} No rank is the slowest in most rounds."
-    return said
+    if not run.matched or len(run.ranks) < 2:
+        return said
+    if any(rank.slowest is None for rank in run.ranks):
+        return f"{said} Which rank is slow is unknown: graphs are recorded as a whole."
+    return f"{said} No rank is the slowest in most rounds."
 
 
 def _range(lengths: Sequence[int]) -> str:
@@ -128,9 +130,14 @@ def _rank_row(rank: RankFigures, unit: Unit, run: Run) -> tuple[str, ...]:
         _time(rank.round_ns, unit),
         _time(rank.own_ns, unit),
         _signed(rank.behind_ns, unit),
-        share(rank.slowest, run.matched) if run.matched else UNKNOWN,
+        _slowest(rank, run),
         _signed(rank.clock_ns, unit),
     )
+
+
+def _slowest(rank: RankFigures, run: Run) -> str:
+    known = rank.slowest is not None and run.matched
+    return share(rank.slowest or 0, run.matched) if known else UNKNOWN
 
 
 def _time(value_ns: int | None, unit: Unit) -> str:
