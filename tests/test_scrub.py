@@ -217,6 +217,20 @@ def test_what_lies_in_a_write_ahead_log_is_scrubbed_too(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir() if "out" in each.name] == ["out.sqlite"]
 
 
+def test_an_export_without_strings_keeps_its_report(tmp_path: Path) -> None:
+    path, out = tmp_path / "trace.sqlite", tmp_path / "out.sqlite"
+    write(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DROP TABLE StringIds")
+        connection.execute("DROP TABLE NVTX_EVENTS")
+        connection.execute("DROP TABLE PROCESSES")
+
+    result = scrub(path, out, "--verify", "--hash-names")
+
+    assert (result.exit_code, result.stderr) == (0, f"Wrote {out}\n")
+    assert not contains_secret(out)
+
+
 def test_a_trace_without_gpu_work_can_be_shared(tmp_path: Path) -> None:
     path, out = tmp_path / "trace.sqlite", tmp_path / "out.sqlite"
     with ExportWriter(path) as export:

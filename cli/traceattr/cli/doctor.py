@@ -22,7 +22,7 @@ def doctor(
     trace: Annotated[
         Path | None,
         typer.Argument(
-            callback=named_file, metavar="[TRACE]", help="A trace; without one, this machine."
+            callback=named_file, metavar="TRACE", help="A trace; without one, this machine."
         ),
     ] = None,
     model: ModelOption = None,

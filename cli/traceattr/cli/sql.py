@@ -28,7 +28,7 @@ def sql(
     trace: TraceArgument,
     query: Annotated[
         str | None,
-        typer.Argument(metavar="[QUERY]", help="One SELECT; - is standard input."),
+        typer.Argument(metavar="QUERY", help="One SELECT; - is standard input."),
     ] = None,
     file: Annotated[
         Path | None, typer.Option("--file", metavar="FILE", help="Read the query from this file.")

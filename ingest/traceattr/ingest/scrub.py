@@ -238,16 +238,10 @@ class _Copier:
         """Copy the NVTX ranges of SGLang's scheduler; one left open ends with the recording."""
         if not offers(self.export, NVTX.table, ("start", "end", "eventType")):
             return
-        own = (
-            KNOWN_RANGE.format(text="text")
-            if offers(self.export, NVTX.table, ("text",))
-            else "FALSE"
-        )
-        no_own = "text IS NULL" if offers(self.export, NVTX.table, ("text",)) else "TRUE"
-        registered = "FALSE"
-        if offers(self.export, NVTX.table, ("textId",)) and offers(
-            self.export, STRINGS.table, ("id", "value")
-        ):
+        own, no_own, registered = "FALSE", "TRUE", "FALSE"
+        if offers(self.export, NVTX.table, ("text",)):
+            own, no_own = KNOWN_RANGE.format(text="text"), "text IS NULL"
+        if offers(self.export, NVTX.table, ("textId",)) and self.has_strings:
             known = KNOWN_RANGE.format(text="value")
             registered = f"textId IN (SELECT id FROM source.StringIds WHERE {known})"
         latest = 'SELECT max(max("start", coalesce("end", "start"))) FROM source.NVTX_EVENTS'
@@ -263,7 +257,8 @@ class _Copier:
     def _hide_kernels(self, hide: Hide) -> None:
         """Give kernels whose names are private the id of what stands in their place."""
         self.connection.execute("CREATE TEMP TABLE hidden (full, short, id, name)")
-        if not offers(self.export, KERNEL.table, ("demangledName", "shortName")):
+        has_names = offers(self.export, KERNEL.table, ("demangledName", "shortName"))
+        if not has_names or not self.has_strings:
             return
         table = quoted(KERNEL.table)
         pairs = self.connection.execute(
