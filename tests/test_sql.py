@@ -10,6 +10,9 @@ from typer.testing import CliRunner, Result
 
 from tests.loading import PID
 from traceattr.cli import app
+from traceattr.report.query_result import Result as Rows
+from traceattr.report.query_result import render_result
+from traceattr.report.render import ReportFormat
 from traces.export_writer import ExportWriter
 
 BEGIN_NS = 1_777_000_000_123_456_789
@@ -85,6 +88,19 @@ def test_markdown_escapes_names(trace: Path) -> None:
         r"| b\|c | 1 |",
         r"| void f&lt;int&gt;(int \*) | 1 |",
     ]
+
+
+def test_only_a_screen_cuts_texts() -> None:
+    rows = [[(1, "short")], [(2, "a text that is longer than those before")]]
+    result = Rows(("n", "text"), (True, False), rows)
+    long = Rows(("n", "text"), (True, False), rows[::-1])
+
+    assert "a text that is longer than those before" in "".join(
+        render_result(result, ReportFormat.TERMINAL, width=None)
+    )
+    screen = "".join(render_result(long, ReportFormat.TERMINAL, width=20))
+    assert max(map(len, screen.splitlines())) == 20
+    assert "2  a text that is..." in screen
 
 
 def test_no_rows_are_an_empty_result(trace: Path) -> None:

@@ -65,13 +65,19 @@ def _terminal(result: Result, width: int | None) -> Iterator[str]:
     first = _cells(next(batches, ()))
     head = [visible(name) for name in result.columns]
     widths = [max(map(len, column)) for column in zip(head, *first, strict=True)]
-    limits = _limits(widths, result.is_number, width)
-    yield _line(head, limits, result.is_number)
-    yield "-" * (sum(limits) + len(_GUTTER) * (len(limits) - 1)) + "\n"
+    limits = widths if width is None else _limits(widths, result.is_number, width)
+    is_cut = [limit < wanted for limit, wanted in zip(limits, widths, strict=True)]
+
+    def line(cells: Sequence[str]) -> str:
+        shown = (_cut(cell, limits[at]) if is_cut[at] else cell for at, cell in enumerate(cells))
+        return _line(shown, limits, result.is_number)
+
+    yield line(head)
+    yield "-" * _total(limits) + "\n"
     count = 0
     for batch in chain([first], map(_cells, batches)):
         count += len(batch)
-        yield "".join(_line(row, limits, result.is_number) for row in batch)
+        yield "".join(map(line, batch))
     yield f"({count:,} row{'' if count == 1 else 's'})\n"
 
 
@@ -79,13 +85,15 @@ def _cells(batch: Rows) -> list[list[str]]:
     return [["NULL" if cell is None else visible(_text(cell)) for cell in row] for row in batch]
 
 
-def _limits(widths: list[int], is_number: Sequence[bool], width: int | None) -> list[int]:
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GUTTER) * (len(widths) - 1)
+
+
+def _limits(widths: Sequence[int], is_number: Sequence[bool], width: int) -> list[int]:
     """Return how wide columns may be: the widest texts give way until the table fits."""
     limits = list(widths)
-    if width is None:
-        return limits
-    while sum(limits) + len(_GUTTER) * (len(limits) - 1) > width:
-        texts = [at for at, number in enumerate(is_number) if not number]
+    texts = [at for at, number in enumerate(is_number) if not number]
+    while _total(limits) > width:
         widest = max(texts, key=lambda at: limits[at], default=None)
         if widest is None or limits[widest] <= _NARROWEST:
             break
@@ -93,9 +101,9 @@ def _limits(widths: list[int], is_number: Sequence[bool], width: int | None) -> 
     return limits
 
 
-def _line(cells: Sequence[str], limits: Sequence[int], is_number: Sequence[bool]) -> str:
+def _line(cells: Iterable[str], limits: Sequence[int], is_number: Sequence[bool]) -> str:
     padded = [
-        cell.rjust(limit) if number else _cut(cell, limit).ljust(limit)
+        cell.rjust(limit) if number else cell.ljust(limit)
         for cell, limit, number in zip(cells, limits, is_number, strict=True)
     ]
     return _GUTTER.join(padded).rstrip() + "\n"
