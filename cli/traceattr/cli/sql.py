@@ -71,7 +71,7 @@ def _query(query: str | None, file: Path | None) -> str:
         OptionError: There is none, or two, or it cannot be read.
     """
     if (query is None) == (file is None):
-        raise typer.BadParameter("expected a QUERY, - for standard input, or --file FILE, but one")
+        raise typer.BadParameter("expected either a QUERY (- is standard input) or --file FILE")
     try:
         if file is not None:
             text = file.read_text(encoding="utf-8")
