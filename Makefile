@@ -57,8 +57,8 @@ traces: $(VENV)/.dev  ## Rewrite the bundled sample trace
 	$(BIN)/python -m traces.simulate --demo traces/demo.sqlite
 
 .PHONY: bench
-bench: $(VENV)/.dev  ## Time the report on generated traces, beside a raw scan
-	$(BIN)/python -m benchmarks.report
+bench: $(VENV)/.dev  ## Time reports on generated traces of 0.1 to 16 million kernels
+	$(BIN)/python -m benchmarks.performance --write $(BENCH)
 
 UPLOT := report/traceattr/report/html_assets/uplot
 UPLOT_VERSION := 1.6.32

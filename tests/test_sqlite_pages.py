@@ -1,3 +1,4 @@
+import os
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -15,6 +16,9 @@ from traceattr.ingest.selection import Piece, select
 from traceattr.ingest.sqlite_btree import Damaged, Declined
 from traceattr.ingest.sqlite_pages import find_pages, read_pages
 from traceattr.ingest.sqlite_rows import read_rows
+
+EXAMPLES = int(os.environ.get("TRACEATTR_EXAMPLES", "120"))
+"""Tables that are made up and read both ways; more of them find rarer mistakes."""
 
 TRACES = Path(__file__).parents[2] / "shared" / "traces"
 INTEGER, TEXT = ColumnType.INTEGER, ColumnType.TEXT
@@ -440,7 +444,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("pages") / "a.sqlite"
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=EXAMPLES)
 @given(tables(PLAIN_NUMBERS, PLAIN_TEXTS | LONG_TEXTS), st.sampled_from([512, 4096, 2**20]))
 def test_whatever_sqlite_writes_is_read_the_same(
     scratch: Path, table: Table, block_bytes: int
@@ -448,7 +452,7 @@ def test_whatever_sqlite_writes_is_read_the_same(
     assert_read_fast(table.write(scratch), block_bytes=block_bytes)
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=EXAMPLES)
 @given(tables(ODD_VALUES, ODD_VALUES), st.data())
 def test_a_scan_has_the_same_rows_as_the_slow_reader_whatever_they_hold(
     scratch: Path, table: Table, data: st.DataObject
