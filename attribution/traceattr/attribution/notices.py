@@ -8,6 +8,7 @@ from traceattr.attribution.layer_figures import Layers
 from traceattr.attribution.rank_figures import RankGroup
 from traceattr.ingest.capture import NEWEST_KNOWN_SCHEMA, OLDEST_KNOWN_SCHEMA, schema_of
 from traceattr.ingest.database import read_sql
+from traceattr.ingest.nearby import CONTEXT_NS
 from traceattr.ingest.trace import ProcessWork, Trace
 from traceattr.rules.categories import UNCLASSIFIED
 
@@ -213,6 +214,12 @@ def _about_rows(trace: Trace) -> Iterator[Notice]:
 
 def _about_export(trace: Trace) -> Iterator[Notice]:
     capture = trace.capture
+    if trace.near is not None:
+        yield Notice(
+            "window-only",
+            f"Of this large trace only the window and {CONTEXT_NS / 1e9:g} s on both sides of it"
+            " were read: what graphs are for, and whether work is missing, is judged by that.",
+        )
     if capture.simulated:
         yield Notice("simulated", f"Not a recording: {capture.simulated}.")
     version = schema_of(capture.schema_version)

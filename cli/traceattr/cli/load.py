@@ -106,11 +106,19 @@ def _kept_or_new(
     found = None if before is None else cache.find(before)
     if found is not None:
         return found
-    with _opened_trace(trace) as loaded:
+    with _opened_trace(trace, _only(choice)) as loaded:
         analysis = analyse(loaded, rule_set, choice)
     if before is not None and key() == before:
         _keep(cache, before, analysis)
     return analysis
+
+
+def _only(choice: "Choice") -> tuple[int, int] | None:
+    """Return the part of a trace that has to be read, None where all of it counts."""
+    start_ns, end_ns = choice.window or (None, None)
+    if start_ns is None or end_ns is None or choice.graph_kinds:
+        return None
+    return start_ns, end_ns
 
 
 def _analyse(trace: "Trace", rules: "RuleSet", choice: "Choice") -> "Analysis":
@@ -252,12 +260,12 @@ def _opened(trace: Path, rules: Path | None) -> "Iterator[tuple[Trace, RuleSet]]
 
 
 @contextmanager
-def _opened_trace(trace: Path) -> "Iterator[Trace]":
+def _opened_trace(trace: Path, window: tuple[int, int] | None = None) -> "Iterator[Trace]":
     # Arrays of a large trace live for milliseconds, and huge pages for each cost a tenth of the
     # processor time; numpy asks this when it is imported.
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     from traceattr.ingest.trace import open_trace
 
-    with progress(trace.name) as step, open_trace(trace, progress=step) as loaded:
+    with progress(trace.name) as step, open_trace(trace, progress=step, window=window) as loaded:
         step("analysing")
         yield loaded

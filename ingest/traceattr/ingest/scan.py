@@ -68,7 +68,12 @@ class Scan:
 
 
 def scan_table(
-    export: Export, table: str, columns: Mapping[str, ColumnType], *, workers: int = 2
+    export: Export,
+    table: str,
+    columns: Mapping[str, ColumnType],
+    *,
+    workers: int = 2,
+    leaves: range | None = None,
 ) -> Scan:
     """Read columns of a table.
 
@@ -78,19 +83,22 @@ def scan_table(
         columns: Names of the columns, in any case, and how to read them. A column that the table
             lacks comes back as NULLs.
         workers: Threads that decode pages.
+        leaves: Positions of the leaf pages to read; None for the whole table.
 
     Raises:
         KeyError: The export has no such table.
     """
     wanted = select(export, table, columns)
     progress = _Progress()
-    pieces = _pieces(export, wanted, workers)
+    pieces = _pieces(export, wanted, workers, leaves)
     batches = _watched(export, wanted.table, pieces, progress)
     reader = pa.RecordBatchReader.from_batches(wanted.schema, batches)
     return Scan(reader, wanted.table, progress)
 
 
-def _pieces(export: Export, wanted: Selection, workers: int) -> Iterator[Piece]:
+def _pieces(
+    export: Export, wanted: Selection, workers: int, leaves: range | None
+) -> Iterator[Piece]:
     if export.files:
         yield from read_columns(export.files[wanted.table], wanted)
         return
@@ -101,7 +109,7 @@ def _pieces(export: Export, wanted: Selection, workers: int) -> Iterator[Piece]:
             for piece in read_rows(connection, wanted):
                 yield Piece(piece.rows, piece.unreadable, str(declined))
     else:
-        yield from read_pages(pages, workers)
+        yield from read_pages(pages, workers, leaves=leaves)
 
 
 def _watched(

@@ -22,6 +22,7 @@ from traceattr.ingest.selection import Piece, Selection
 from traceattr.ingest.sqlite_btree import (
     Damaged,
     Declined,
+    Integers,
     Leaves,
     Malformed,
     PageFile,
@@ -78,12 +79,28 @@ def find_pages(export: Export, wanted: Selection) -> TablePages:
     return pages
 
 
-def read_pages(pages: TablePages, workers: int, block_bytes: int = _BLOCK_BYTES) -> Iterator[Piece]:
-    """Read all rows of a table.
+def sample_leaves(pages: TablePages, leaves: Integers) -> list[pa.RecordBatch]:
+    """Return the rows of some leaf pages.
+
+    Raises:
+        Declined: Only libsqlite3 reads one of them right.
+    """
+    with open_pages(pages.export.database) as file:
+        return [_decode_block(pages, file, leaf, leaf + 1).rows for leaf in leaves.tolist()]
+
+
+def read_pages(
+    pages: TablePages,
+    workers: int,
+    block_bytes: int = _BLOCK_BYTES,
+    leaves: range | None = None,
+) -> Iterator[Piece]:
+    """Read rows of a table.
 
     Args:
         pages: The table.
         workers: Threads that decode.
+        leaves: Positions of the leaf pages to read; all of them by default.
         block_bytes: How much of the file one of them takes at a time.
 
     Yields:
@@ -95,11 +112,12 @@ def read_pages(pages: TablePages, workers: int, block_bytes: int = _BLOCK_BYTES)
         sqlite3.Error: The file is damaged.
     """
     size = max(1, block_bytes // pages.page_bytes)
-    starts = range(0, len(pages.leaves.numbers), size)
+    wanted = range(len(pages.leaves.numbers)) if leaves is None else leaves
+    starts = wanted[::size]
     with open_pages(pages.export.database) as file:
 
         def read(start: int) -> list[Piece]:
-            return _read_block(pages, file, start, min(start + size, len(pages.leaves.numbers)))
+            return _read_block(pages, file, start, min(start + size, wanted.stop))
 
         if len(starts) == 1 or workers == 1:
             for start in starts:

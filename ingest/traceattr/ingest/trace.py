@@ -1,7 +1,7 @@
 """One nsys export as documented tables; every quirk of nsys ends here."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from traceattr.ingest.export import Export, open_export
 from traceattr.ingest.held import Held
 from traceattr.ingest.identity import Identity, Owner, ProcessGpu, identify
 from traceattr.ingest.names import name_by_id, name_kernels
+from traceattr.ingest.nearby import CONTEXT_NS, Near, around, is_worth_it, sampled_owners
 from traceattr.ingest.replays import GraphWork, number_replays
 from traceattr.ingest.sources import API, GPU_WORK
 from traceattr.ingest.stage import Staged, read, run_over
@@ -84,6 +85,7 @@ class Trace:
         silent_ranks: Titles of processes that name a rank and own no GPU.
         work: Launched against recorded, per process.
         oddities: What could not be taken as it was.
+        near: Which part of it was read; None for all.
     """
 
     export: Export
@@ -93,10 +95,16 @@ class Trace:
     silent_ranks: tuple[str, ...]
     work: tuple[ProcessWork, ...]
     oddities: Oddities
+    near: Near | None = None
 
 
 @contextmanager
-def open_trace(path: Path, *, progress: Callable[[str], None] = lambda _: None) -> Iterator[Trace]:
+def open_trace(
+    path: Path,
+    *,
+    progress: Callable[[str], None] = lambda _: None,
+    window: tuple[int, int] | None = None,
+) -> Iterator[Trace]:
     """Load an export and give it back as tables, until the block ends.
 
     The host's NVTX ranges and OS calls are not loaded; see `traceattr.ingest.host`.
@@ -104,18 +112,58 @@ def open_trace(path: Path, *, progress: Callable[[str], None] = lambda _: None) 
     Args:
         path: The export.
         progress: Told in a few words what is done next.
+        window: What will be looked at, in ns; of a large trace only this and its context are read.
 
     Raises:
         ExportError: The file is not an export that can be read, or has no GPU work.
     """
-    with open_export(path, progress=progress) as export, open_database() as connection:
-        yield load_trace(connection, export, progress)
+    with open_export(path, progress=progress) as export, ExitStack() as opened:
+        trace = None
+        if window is not None and is_worth_it(export, GPU_WORK[0].table, around(window)):
+            connection = opened.enter_context(open_database())
+            trace = _load_near(connection, export, progress, window)
+        if trace is None:
+            trace = load_trace(opened.enter_context(open_database()), export, progress)
+        yield trace
+
+
+def _load_near(
+    connection: duckdb.DuckDBPyConnection,
+    export: Export,
+    progress: Callable[[str], None],
+    window: tuple[int, int],
+) -> Trace | None:
+    """Load a part of a trace; None where only the whole shows what a GPU does.
+
+    Each GPU must work before the window and after it, or the part might be an end of the trace.
+    """
+    try:
+        trace = load_trace(connection, export, progress, around(window))
+    except ExportError:
+        return None
+    found = {(gpu.global_pid, gpu.device_id) for gpu in trace.gpus}
+    (reaches_over,) = connection.execute(
+        "SELECT bool_and(first_ns <= ? AND last_ns >= ?) FROM"
+        " (SELECT min(start_ns) AS first_ns, max(end_ns) AS last_ns FROM gpu_op GROUP BY gpu_id)",
+        window,
+    ).fetchall()[0]
+    is_whole = sampled_owners(export, GPU_WORK[0].table) <= found
+    return trace if reaches_over and is_whole else None
 
 
 def load_trace(
-    connection: duckdb.DuckDBPyConnection, export: Export, progress: Callable[[str], None]
+    connection: duckdb.DuckDBPyConnection,
+    export: Export,
+    progress: Callable[[str], None],
+    near: Near | None = None,
 ) -> Trace:
     """Fill the public tables from an open export.
+
+    Args:
+        connection: An empty database.
+        export: The export.
+        progress: Told in a few words what is done next.
+        near: Which part of it; None for all.
 
     Raises:
         ExportError: A table that is needed is damaged, or there is no GPU work.
@@ -125,12 +173,13 @@ def load_trace(
         run_sql(connection, table)
     store_capture(connection, capture)
     load_diagnostics(connection, export)
-    work, staged = _read_work(export, progress)
+    _store_judged(connection, near)
+    work, staged = _read_work(export, progress, near)
     for name, rows in work.items():
         connection.register(name, rows.table)
     run_sql(connection, "_op")
     progress(f"reading {API.table}")
-    api, damaged = _stage_api(connection, export)
+    api, damaged = _stage_api(connection, export, near)
     name_kernels(connection, export)
     name_by_id(connection, export, used_in="_api", statement="_api_name")
     run_sql(connection, "_launch")
@@ -149,11 +198,22 @@ def load_trace(
         identity.silent_ranks,
         _work(connection),
         oddities,
+        near,
     )
 
 
+def _store_judged(connection: duckdb.DuckDBPyConnection, near: Near | None) -> None:
+    """Say in which part launches and their work are compared: at the edges one of them is cut."""
+    run_sql(connection, "_judged")
+    margin_ns = CONTEXT_NS // 2
+    bounds = (-(2**63), 2**63 - 1)
+    if near is not None:
+        bounds = (near.start_ns + margin_ns, near.end_ns - margin_ns)
+    connection.execute("INSERT INTO _judged VALUES (?, ?)", bounds)
+
+
 def _read_work(
-    export: Export, progress: Callable[[str], None]
+    export: Export, progress: Callable[[str], None], near: Near | None
 ) -> tuple[dict[str, Held], list[Staged]]:
     """Read the GPU work, by the name under which ``_op.sql`` reads each table."""
     work: dict[str, Held] = {}
@@ -161,17 +221,17 @@ def _read_work(
     for source in GPU_WORK:
         progress(f"reading {source.table}")
         first_id = sum(rows.rows for rows in work.values())
-        work[source.statement], how = read(export, source, first_id)
+        work[source.statement], how = read(export, source, first_id, near)
         staged.append(how)
     return work, staged
 
 
 def _stage_api(
-    connection: duckdb.DuckDBPyConnection, export: Export
+    connection: duckdb.DuckDBPyConnection, export: Export, near: Near | None
 ) -> tuple[Staged, tuple[str, ...]]:
     """Take in the API calls; without them GPU time is still exact, only launches are unknown."""
     try:
-        rows, staged = read(export, API)
+        rows, staged = read(export, API, near=near)
     except ExportError:
         run_over(connection, API.statement, API.schema.empty_table())
         return Staged(), (API.table,)

@@ -18,6 +18,7 @@ recorded AS (
         ) AS kernels_without_launch
     FROM gpu_op AS op
     INNER JOIN gpu ON op.gpu_id = gpu.gpu_id
+    INNER JOIN _judged AS judged ON op.start_ns BETWEEN judged.start_ns AND judged.end_ns
     GROUP BY gpu.global_pid
 ),
 
@@ -51,6 +52,7 @@ launched AS (
         count(*) FILTER (WHERE launch.is_kernel_launch) AS kernel_launches,
         count(*) FILTER (WHERE launch.is_graph_launch) AS graph_launches
     FROM _launch AS launch
+    INNER JOIN _judged AS judged ON launch.launch_ns BETWEEN judged.start_ns AND judged.end_ns
     GROUP BY launch.global_pid
 ),
 
@@ -60,6 +62,7 @@ launched_in_vain AS (
         count(*) FILTER (WHERE launch.is_kernel_launch) AS kernel_launches,
         count(*) FILTER (WHERE launch.is_graph_launch) AS graph_launches
     FROM _launch AS launch
+    INNER JOIN _judged AS judged ON launch.launch_ns BETWEEN judged.start_ns AND judged.end_ns
     ANTI JOIN launch_with_work AS worked
         ON
             launch.global_pid = worked.global_pid
