@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
@@ -71,19 +72,23 @@ _Stored = TypeVar("_Stored")
 """Stored parts, or the promise of them."""
 
 
+@dataclass(frozen=True, slots=True)
 class _Job:
-    """What is done with each trace; it travels to other processes."""
+    """What is done with each trace; it travels to other processes.
 
-    def __init__(
-        self,
-        names: dict[Path, str],
-        given: dict[Path, Path],
-        rules: Path | None,
-        choice: "Choice",
-        no_cache: bool,
-    ) -> None:
-        self.names, self.given = names, given
-        self.rules, self.choice, self.no_cache = rules, choice, no_cache
+    Attributes:
+        names: What each trace is called in the report.
+        given: Each trace as it was named on the command line.
+        rules: Rules that go before the shipped ones.
+        choice: What to look at.
+        no_cache: Whether to keep nothing.
+    """
+
+    names: dict[Path, str]
+    given: dict[Path, Path]
+    rules: Path | None
+    choice: "Choice"
+    no_cache: bool
 
     def __call__(self, path: Path) -> bytes:
         """Return what one trace contributes, or why it cannot be read."""
