@@ -42,7 +42,14 @@ elif verb == "profile":
 {profile}
 elif verb == "export":
 {export}
+elif verb == "sessions":
+    print({sessions!r})
+else:
+{other}
 """
+
+NO_SESSION = "              ID         TIME                       STATE LAUNCH NAME"
+SESSION = f"{NO_SESSION}\n         1014325        00:02                    Launched      1 server"
 
 RECORDS = """
 code = record()
@@ -68,6 +75,8 @@ def write_nsys(
     export: str = "sys.exit(1)",
     version: str = VERSION,
     options: str = OPTIONS,
+    sessions: str = NO_SESSION,
+    other: str = "pass",
 ) -> Path:
     """Write the program, which does as the two pieces of Python say."""
     text = _PROGRAM.format(
@@ -77,6 +86,8 @@ def write_nsys(
         options=options,
         profile=_indented(profile),
         export=_indented(export),
+        sessions=sessions,
+        other=_indented(other),
     )
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)

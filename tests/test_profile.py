@@ -288,3 +288,13 @@ def is_dead(pid: int) -> bool:
     return (
         Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "Z"
     )
+
+
+def test_both_modes_record_whole_graphs_first_and_report_on_the_nodes(folder: Path) -> None:
+    result = run("--both-modes", "--dry-run", "-o", "a", "--", "server")
+
+    lines = result.stdout.splitlines()
+    assert "--cuda-graph-trace=graph" in lines[0]
+    assert "--output=a-graph server" in lines[0]
+    assert "--cuda-graph-trace=node" in lines[3]
+    assert "--output=a server" in lines[3]

@@ -57,3 +57,7 @@ class ScrubError(TraceattrError):
     """A copy to be shared is not what it must be."""
 
     exit_code = 1
+
+
+class ServerError(TraceattrError):
+    """A running server cannot be asked, or does not do what it was asked."""

@@ -3,18 +3,20 @@
 import os
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from traceattr.cli.load import choose, load_analysis
+from traceattr.cli.attach import record_attached
 from traceattr.cli.options import FormatOption, RulesOption, named_file, one_of
-from traceattr.cli.output import print_text, say, use_color, width, write_output
+from traceattr.cli.output import print_text, say
+from traceattr.cli.profile_report import print_report
 from traceattr.cli.progress import progress
 from traceattr.errors import NsysError, OptionError
 from traceattr.recording.plan import GraphTrace, Plan, Recording, plan_recording
-from traceattr.report.render import ReportFormat, render
+from traceattr.report.render import ReportFormat
 
 if TYPE_CHECKING:
     from traceattr.ingest.nsys import Nsys
@@ -99,6 +101,36 @@ def profile(
             show_default=False,
         ),
     ] = None,
+    both_modes: Annotated[
+        bool,
+        typer.Option(
+            "--both-modes",
+            help="Run the command twice: whole graphs into NAME-graph first, then each node; the"
+            " report says how much longer the second makes rounds.",
+        ),
+    ] = False,
+    attach_server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Record this running server instead of a command; it runs under nsys launch.",
+        ),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Steps to record of a running server; 0: until --duration is over.",
+            show_default="100",
+        ),
+    ] = None,
+    session: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Session of nsys to record in.", show_default="the only one"
+        ),
+    ] = None,
     nsys: NsysOption = None,
     format_: FormatOption = ReportFormat.TERMINAL,
     rules: RulesOption = None,
@@ -112,12 +144,33 @@ def profile(
     """Record a command with nsys so that it can be attributed, and report on it.
 
     Example: traceattr profile --delay 120 --duration 5 -- python -m sglang.launch_server ...
+
+    Example: traceattr profile --attach-server http://localhost:30000 --steps 100
     """
     from traceattr.recording.outcome import Files
 
+    files = Files(_base(output))
+    if attach_server is not None:
+        if command or both_modes or delay is not None or on_demand:
+            raise OptionError(
+                "--attach-server: records a server that runs already; it goes with -o, --steps,"
+                " --duration, --session, --nsys, --force and --dry-run"
+            )
+        deployment = record_attached(
+            attach_server,
+            files,
+            nsys=nsys,
+            session=session,
+            steps=steps,
+            duration=duration,
+            force=force,
+            dry_run=dry_run,
+        )
+        if deployment is not None:
+            print_report(files.export, rules, format_, deployment=deployment)
+        return
     if not command:
         raise OptionError("nothing to record (expected: traceattr profile [options] -- COMMAND...)")
-    files = Files(_base(output))
     recording = Recording(
         base=files.base,
         traced=trace,
@@ -129,17 +182,25 @@ def profile(
         overwrite=force,
         more=tuple(nsys_option or ()),
     )
+    whole = Files(files.base.with_name(f"{files.base.name}-graph"))
+    recordings = {files: recording}
+    if both_modes:
+        recordings = {
+            whole: replace(recording, base=whole.base, graphs=GraphTrace.GRAPH),
+            files: replace(recording, graphs=GraphTrace.NODE),
+        }
     found = _found(nsys, needed=not dry_run)
-    plan = plan_recording(recording, tuple(command), found)
-    _say_left_out(plan, found)
+    plans = {each: plan_recording(one, tuple(command), found) for each, one in recordings.items()}
+    _say_left_out(plans[files], found)
     if dry_run:
-        print_text(_script(plan, files))
+        print_text("".join(_script(plan, each) for each, plan in plans.items()))
         return
-    files.check_free(overwrite=force)
-    ended = _record(recording, plan, found, files)
-    analysis = load_analysis(files.export, rules, choose(window="", rounds="", graph_kinds=None))
-    write_output(render(analysis, format_, width=width(None), color=use_color(None)), None)
-    _say_failed(ended, recording)
+    for each in plans:
+        each.check_free(overwrite=force)
+    ends = [_record(recordings[each], plan, found, each) for each, plan in plans.items()]
+    print_report(files.export, rules, format_, whole=whole.export if both_modes else None)
+    for ended in ends:
+        _say_failed(ended, recording)
 
 
 def _base(output: Path) -> Path:

@@ -39,6 +39,11 @@ class Files:
         return _with(self.base, EXPORT_SUFFIX)
 
     @property
+    def deployment(self) -> Path:
+        """What a running server says of itself."""
+        return _with(self.base, ".deployment.json")
+
+    @property
     def all(self) -> tuple[Path, ...]:
         """Everything that a recording may write."""
         suffixes = (*REPORT_SUFFIXES, CAPTURE_SUFFIX, EXPORT_SUFFIX)
