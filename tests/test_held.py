@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from traceattr.ingest import held
 from traceattr.ingest.held import hold
 
 SCHEMA = pa.schema([("value", pa.int64())])
@@ -18,13 +20,13 @@ def batches(columns: Sequence[Sequence[int | None]]) -> list[pa.RecordBatch]:
 
 @given(st.lists(st.lists(INTEGERS), max_size=4))
 def test_held_rows_come_back_in_order_with_a_number_each(columns: list[list[int | None]]) -> None:
-    held = hold(SCHEMA, batches(columns), 7)
+    found = hold(SCHEMA, batches(columns), 7)
     values = [value for column in columns for value in column]
-    assert held.rows == len(values)
-    assert held.table["value"].to_pylist() == values
-    assert held.table["op_id"].to_pylist() == list(range(7, 7 + len(values)))
-    assert held.drain().read_all()["value"].to_pylist() == values
-    assert held.rows == 0
+    assert found.rows == len(values)
+    assert found.table["value"].to_pylist() == values
+    assert found.table["op_id"].to_pylist() == list(range(7, 7 + len(values)))
+    assert found.drain().read_all()["value"].to_pylist() == values
+    assert found.rows == 0
 
 
 def test_a_column_is_as_wide_as_its_widest_value() -> None:
@@ -33,3 +35,11 @@ def test_a_column_is_as_wide_as_its_widest_value() -> None:
     assert narrow.schema.field("value").type == pa.int32()
     assert wide.schema.field("value").type == pa.int64()
     assert len(wide.batches) == 2
+
+
+def test_batches_of_a_large_table_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(held, "_BATCH_ROWS", 1)
+    monkeypatch.setattr(held, "_MOST_BATCHES", 2)
+    found = hold(SCHEMA, batches([[1]] * 1000), 0)
+    assert found.rows == 1000
+    assert len(found.batches) < 20

@@ -18,6 +18,9 @@ OP_ID = "op_id"
 _BATCH_ROWS = 2**16
 """Large enough that the pages of a column go back to the system one batch at a time."""
 
+_MOST_BATCHES = 256
+"""Batches after which they begin to grow."""
+
 _NARROW = np.iinfo(np.int32)
 
 
@@ -73,14 +76,21 @@ def hold(schema: pa.Schema, batches: Iterable[pa.RecordBatch], first_id: int) ->
 
 
 def _large(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows in batches of about `_BATCH_ROWS`, none of them empty."""
+    """Yield the same rows in batches of at least `_BATCH_ROWS`, none of them empty.
+
+    They grow with the table: a process may have some ten thousand stretches of pages.
+    """
     waiting: list[pa.RecordBatch] = []
+    rows, taken = 0, 0
     for batch in batches:
         waiting.append(batch)
-        if sum(each.num_rows for each in waiting) >= _BATCH_ROWS:
+        rows += batch.num_rows
+        if rows >= max(_BATCH_ROWS, taken // _MOST_BATCHES):
             yield pa.concat_batches(waiting)
+            taken += rows
+            rows = 0
             waiting.clear()
-    if any(batch.num_rows for batch in waiting):
+    if rows:
         yield pa.concat_batches(waiting)
 
 

@@ -13,6 +13,9 @@ from traceattr.ingest.nearby import Near, leaves_near
 from traceattr.ingest.scan import scan_table
 from traceattr.ingest.sources import Source
 
+_MOST_THREADS = 8
+"""Threads that decode pages; more would wait for the interpreter."""
+
 
 @dataclass(frozen=True, slots=True)
 class Staged:
@@ -63,7 +66,9 @@ def read(
     if source.table not in export.tables:
         return hold(source.schema, (), first_id), Staged()
     leaves = None if near is None else leaves_near(export, source.table, near)
-    scan = scan_table(export, source.table, source.columns, workers=cores(), leaves=leaves)
+    scan = scan_table(
+        export, source.table, source.columns, workers=min(cores(), _MOST_THREADS), leaves=leaves
+    )
     rows = scan.batches if near is None else map(near.of, scan.batches)
     return hold(source.schema, rows, first_id), Staged(scan.unreadable, scan.declined)
 
