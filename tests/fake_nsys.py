@@ -10,10 +10,19 @@ OPTIONS = (
 )
 MAGIC = b"NVIDIA Tegra Profiler Report 1."
 
-_PROGRAM = """#!{python}
-import pathlib, shutil, signal, subprocess, sys
+_PROGRAM = """#!{python} -IS
+import sys
 
 verb = sys.argv[1]
+answer = {{"--version": {version!r}, "sessions": {sessions!r}}}.get(verb)
+if verb == "profile" and "--help" in sys.argv:
+    answer = {options!r}
+if answer is not None:
+    print(answer)
+    sys.exit()
+
+import pathlib, shutil, signal, subprocess
+
 options = dict(a.split("=", 1) for a in sys.argv[2:] if a.startswith("--") and "=" in a)
 output = pathlib.Path(options.get("--output", "none").replace("%%", "%"))
 
@@ -34,16 +43,10 @@ def write_report(path):
     print(f"Generated:\\n    {{path}}", flush=True)
 
 
-if verb == "--version":
-    print({version!r})
-elif verb == "profile" and "--help" in sys.argv:
-    print({options!r})
-elif verb == "profile":
+if verb == "profile":
 {profile}
 elif verb == "export":
 {export}
-elif verb == "sessions":
-    print({sessions!r})
 else:
 {other}
 """

@@ -5,7 +5,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from traceattr.cli.output import print_text, say, write_output
+from traceattr.cli.output import check_output, print_text, say, write_output
 from traceattr.errors import NsysError
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def record_attached(
         return None
     deployment = files.deployment
     files.check_free(overwrite=force)
+    check_output(deployment, force=force, inputs=())
     write_output(_deployment(server), deployment)
     said = record_server(server, attached, found, files)
     if chosen is None or found is None:
@@ -87,7 +88,8 @@ def _export(nsys: "Nsys", files: "Files", said: str) -> None:
 
     report = files.all[0]
     if not report.exists():
-        words = [line.strip() for line in said.splitlines() if line.strip()][:1]
+        words = [line.strip() for line in said.splitlines() if line.strip(" \t:")]
+        words = [line for line in words if not line.endswith(":")][:1]
         quoted = f' (nsys says: "{words[0]}")' if words else ""
         raise NsysError(
             f"{report}: nothing was recorded: cudaProfilerStart was not called in this session"

@@ -1,7 +1,6 @@
 """The report after a recording."""
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 from traceattr.cli.calibrate import Calibrated, inflation_of
@@ -29,6 +28,7 @@ def print_report(
         deployment: What the server says of itself.
     """
     from traceattr.report.compared import compared
+    from traceattr.report.inflation import with_inflation
     from traceattr.roofline.deployment import deployment_from_file
     from traceattr.roofline.hardware import load_gpus
 
@@ -37,9 +37,7 @@ def print_report(
     calibrated = Calibrated(calibrate=whole)
     inflation = inflation_of(export, rules, choice, analysis, calibrated, None)
     if inflation is not None:
-        gaps = () if inflation.refuses_gaps else analysis.gaps
-        warnings = (inflation.notice, *analysis.warnings)
-        analysis = replace(analysis, gaps=gaps, warnings=warnings)
+        analysis = with_inflation(analysis, inflation)
     comparison = None
     if deployment is not None:
         try:

@@ -93,6 +93,7 @@ def report(
 
     Example: traceattr report ... --what-if gpu=H100_SXM --what-if 'remove_seam=draft->verify'
     """
+    from traceattr.report.inflation import with_inflation
     from traceattr.report.token_cost import without_single_gaps
     from traceattr.roofline.deployment import Deployment, merge
 
@@ -131,9 +132,8 @@ def report(
     cost = token_cost(analysis, said, server, why_not)
     inflation = inflation_of(trace, rules, choice, analysis, calibrated, cost)
     if inflation is not None:
-        analysis = replace(analysis, warnings=(inflation.notice, *analysis.warnings))
-        if inflation.refuses_gaps:
-            analysis, cost = replace(analysis, gaps=()), cost and without_single_gaps(cost)
+        analysis = with_inflation(analysis, inflation)
+        cost = without_single_gaps(cost) if cost and inflation.refuses_gaps else cost
     if plot is not None and comparison is not None:
         from traceattr.report.plot_file import comparison_plot
 

@@ -1,7 +1,7 @@
 """How much longer rounds are in a trace than without it: computed, nothing rendered."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from traceattr.attribution.analysis import Analysis, Notice
@@ -99,6 +99,15 @@ class Inflation:
                 " (--graphs graph) to see how long passes and seams are"
             )
         return Notice("inflated" if self.refuses_gaps else "inflation", f"{text}.")
+
+
+def with_inflation(analysis: Analysis, inflation: Inflation) -> Analysis:
+    """Return an analysis that says so, without gaps where nothing can be claimed of them."""
+    return replace(
+        analysis,
+        gaps=() if inflation.refuses_gaps else analysis.gaps,
+        warnings=(inflation.notice, *analysis.warnings),
+    )
 
 
 def measured_inflation(
