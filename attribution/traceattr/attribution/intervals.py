@@ -33,10 +33,13 @@ class Cover:
         """Return what of ``[start_ns, end_ns)`` is not covered; the cover must lie inside."""
         begins = np.append(start_ns, self.end_ns)
         ends = np.append(self.start_ns, end_ns)
-        # Parts of a cover do not touch, so that only the outermost gaps can be empty.
-        first = int(begins[0] == ends[0])
-        last = len(ends) - int(len(ends) > first and begins[-1] == ends[-1])
-        return Cover(begins[first:last], ends[first:last])
+        return _trimmed(begins, ends)
+
+    def with_gaps(self, start_ns: int, end_ns: int) -> tuple["Cover", "Cover"]:
+        """Return the cover and its gaps, which share their memory: each ends where one begins."""
+        begins = np.append(start_ns, self.end_ns)
+        ends = np.append(self.start_ns, end_ns)
+        return Cover(ends[:-1], begins[1:]), _trimmed(begins, ends)
 
     def covered_before(self, times_ns: Times) -> Times:
         """Return, for each time, how much of the cover lies before it."""
@@ -47,6 +50,13 @@ class Cover:
         at = np.searchsorted(self.start_ns, times_ns, side="right") - 1
         inside = np.clip(times_ns - self.start_ns[at], 0, length[at])
         return np.where(at < 0, 0, before[at] + inside)
+
+
+def _trimmed(begins: Times, ends: Times) -> Cover:
+    """Return gaps; parts of a cover do not touch, so that only the outermost can be empty."""
+    first = int(begins[0] == ends[0])
+    last = len(ends) - int(len(ends) > first and begins[-1] == ends[-1])
+    return Cover(begins[first:last], ends[first:last])
 
 
 def first_wins(start_ns: Times, end_ns: Times) -> Times:

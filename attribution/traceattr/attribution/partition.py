@@ -73,9 +73,9 @@ def partition(operations: Operations, start_ns: int, end_ns: int) -> Partition:
     owned, kernel_ns = _share(starts[shared], ends[shared], operations.precedence[shared])
     exclusive[shared] = owned
     is_copy[shared] = True  # their kernels have been counted
-    busy = union(starts, ends)
+    busy, idle = union(starts, ends).with_gaps(start_ns, end_ns)
     kernel_ns += int(inside[~is_copy].sum())
-    return Partition(inside, exclusive, busy, kernel_ns, busy.gaps(start_ns, end_ns))
+    return Partition(inside, exclusive, busy, kernel_ns, idle)
 
 
 def _overlapping(start_ns: Times, end_ns: Times) -> npt.NDArray[np.intp]:

@@ -58,7 +58,7 @@ class Gaps:
     since_ns: Times
     next_operation: Places
     kind: npt.NDArray[np.int8]
-    key: Ids
+    key: npt.NDArray[np.int16]
     length_ns: Times
 
     def groups(self, chosen: Ids) -> Iterator[tuple[int, Ids]]:
@@ -97,7 +97,8 @@ def classify_gaps(account: Account, idle: IdleParts) -> Gaps:
     before, after = _neighbours(account.timeline, gaps)
     kind = np.where(idle.in_graph, GapKind.IN_GRAPH, GapKind.SEAM).astype(np.int8)
     kind[idle.no_work] = GapKind.NO_WORK
-    key = np.where(idle.in_graph, _pair_keys(account.timeline, before, after), 0)
+    pairs = np.where(idle.in_graph, _pair_keys(account.timeline, before, after), 0)
+    key = pairs.astype(np.int16)  # no key is larger
     is_seam = kind == GapKind.SEAM
     key[is_seam] = _seam_keys(account, Cover(gaps.start_ns[is_seam], gaps.end_ns[is_seam]))
     outside = np.flatnonzero(kind != GapKind.IN_GRAPH)
