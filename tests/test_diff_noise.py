@@ -11,26 +11,8 @@ from traceattr.report.diff.noise import (
     block_length,
     estimate,
     half_width,
-    student_quantile,
+    typical_estimate,
 )
-
-
-@pytest.mark.parametrize(
-    ("freedom", "chance", "quantile"),
-    [
-        (1, 0.05, 12.706),
-        (2, 0.01, 9.925),
-        (5, 0.001, 6.869),
-        (10, 0.05, 2.228),
-        (29, 0.002, 3.396),
-        (100, 0.0001, 4.053),
-        (5000, 0.05, 1.960),
-    ],
-)
-def test_quantiles_are_those_of_printed_tables(
-    freedom: int, chance: float, quantile: float
-) -> None:
-    assert student_quantile(freedom, chance) == pytest.approx(quantile, abs=6e-4)
 
 
 def test_rounds_that_are_not_alike_have_the_textbook_error() -> None:
@@ -110,3 +92,22 @@ def test_noise_does_not_depend_on_where_zero_is(values: Values, shift: int) -> N
     assert found.variance >= 0
     assert shifted.mean == pytest.approx(found.mean + shift)
     assert 1 <= block_length(values) <= max(1, len(values) // 3)
+
+
+def test_a_few_long_rounds_do_not_blur_typical_ones() -> None:
+    values = np.random.default_rng(5).normal(1000, 10, 60)
+    disturbed = values.copy()
+    disturbed[::15] += 5000
+
+    found, typical = estimate(disturbed), typical_estimate(disturbed)
+
+    assert typical.mean == pytest.approx(1000, abs=5)
+    assert typical.variance < found.variance / 1000
+    assert typical.variance == pytest.approx(typical_estimate(values).variance, rel=0.5)
+
+
+def test_of_rounds_without_long_ones_the_typical_ones_say_as_much() -> None:
+    found = typical_estimate(np.arange(10.0))
+
+    assert found.mean == 4.5
+    assert found.count == 10

@@ -8,10 +8,12 @@ from tests.analyses import gpu
 from tests.diffs import base, diff, head, with_rounds
 from tests.round_analyses import decode_rounds, opaque_rounds, speculative
 from traceattr.attribution.analysis import Analysis, RulesId
+from traceattr.attribution.round_figures import RoundSeries
 from traceattr.report.diff.diff import Diff, compare_analyses
 from traceattr.report.diff.parts import ROUND, Part, PartKind
 from traceattr.report.diff.sentences import caveats, changed_parts, verdict_sentence
 from traceattr.report.diff.verdicts import FEWEST_ROUNDS, Change, Verdict
+from traceattr.report.diff.words import verdict_text
 
 GEMM = Part(PartKind.CATEGORY, "weight_gemm", "target")
 NORM = Part(PartKind.CATEGORY, "norm", "target")
@@ -62,6 +64,33 @@ def test_a_change_that_is_nothing_of_the_round_is_the_same_however_large_a_part_
     assert tiny.before_ns == pytest.approx(42_000, rel=0.01)
     assert tiny.verdict is Verdict.SAME
     assert change(diff({"target/norm": 3_000}), NORM).verdict is Verdict.SLOWER
+
+
+def with_pauses(made: Analysis) -> Analysis:
+    """Return an analysis two rounds of which wait for long in a seam."""
+    return replace(made, series=tuple(map(_paused, made.series)))
+
+
+def _paused(series: RoundSeries) -> RoundSeries:
+    seams = tuple(
+        replace(one, ns=(one.ns[0] + 9_000_000, *one.ns[1:-1], one.ns[-1] + 3_000_000))
+        if one.name == SEAM.name and one.ns
+        else one
+        for one in series.seams
+    )
+    return replace(series, seams=seams)
+
+
+def test_a_few_long_rounds_hide_nothing_of_typical_ones() -> None:
+    longer = change(
+        compare_analyses(with_pauses(base()), with_pauses(head({SEAM.label: 60_000}))), SEAM
+    )
+    alike = change(compare_analyses(base(), with_pauses(base())), SEAM)
+
+    assert (longer.verdict, longer.rounds) == (Verdict.SLOWER, "typical")
+    assert longer.difference_ns == pytest.approx(60_000, rel=0.05)
+    assert verdict_text(longer) == "slower, typical"
+    assert (alike.verdict, alike.rounds) == (Verdict.SAME, "typical")
 
 
 def test_a_part_that_is_new_is_slower_from_nothing() -> None:

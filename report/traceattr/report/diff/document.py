@@ -85,6 +85,7 @@ def _figures(change: Change) -> Json:
         "difference_ns": change.difference_ns,
         "difference_ratio": _ratio(change),
         "noise_ns": change.noise_ns,
+        "rounds": change.rounds,
         "verdict": change.verdict,
         "reason": change.reason,
         "per_gpu": [{"before_ns": was, "after_ns": became} for was, became in change.per_gpu],

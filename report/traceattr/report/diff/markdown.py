@@ -30,7 +30,7 @@ from traceattr.report.diff.tables import (
     seam_rows,
     unit_of,
 )
-from traceattr.report.diff.words import signed, signed_number
+from traceattr.report.diff.words import signed, signed_number, verdict_text
 from traceattr.report.escape import (
     markdown_code,
     markdown_code_cell,
@@ -139,7 +139,7 @@ def _table(titles: Sequence[str], rows: Sequence[DiffRow]) -> str:
 
 def _cells(row: DiffRow) -> tuple[str, ...]:
     """Return a row; only names can hold what Markdown obeys."""
-    verdict = str(row.change.verdict)
+    verdict = verdict_text(row.change)
     is_bold = row.change.is_changed
     cells = (f"**{cell}**" if cell == verdict and is_bold else cell for cell in row.cells)
     return markdown_text(row.name), *cells

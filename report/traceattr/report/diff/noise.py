@@ -9,19 +9,18 @@ error.
 
 import math
 from dataclasses import dataclass
-from functools import cache
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import stdtrit
 
 Values = npt.NDArray[np.float64]
 
 MOST_ALIKE = 0.95
 """Correlation of neighbours from which on it is called no larger."""
 
-MOST_FREEDOM = 1000
-"""Degrees of freedom from which on Student's distribution is as good as the normal one."""
+TAIL = 0.1
+"""Share of rounds at either end that typical ones are without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +50,25 @@ def estimate(values: Values) -> Estimate:
     by_blocks = Estimate(mean, count, *_of_blocks(values))
     by_neighbours = Estimate(mean, count, *_of_neighbours(values))
     return max(by_blocks, by_neighbours, key=lambda one: one.variance)
+
+
+def typical(values: Values) -> Values:
+    """Return the values of typical rounds, in order of length."""
+    cut = int(TAIL * len(values))
+    return np.sort(values)[cut : len(values) - cut]
+
+
+def typical_estimate(values: Values) -> Estimate:
+    """Return the same of typical rounds: the mean without the longest and the shortest tenth.
+
+    Its error is that of all rounds, those left out as long as the nearest that are kept (Tukey and
+    McLaughlin 1963).
+    """
+    kept = typical(values)
+    whole = estimate(np.clip(values, kept[0], kept[-1]))
+    share = len(kept) / len(values)
+    freedom = max(1, share * whole.freedom)
+    return Estimate(float(kept.mean()), len(values), whole.variance / share**2, freedom)
 
 
 def _of_blocks(values: Values) -> tuple[float, float]:
@@ -126,7 +144,7 @@ def half_width(before: Estimate, after: Estimate, chance: float) -> float:
         return 0.0
     freedom = variance**2 / sum(part.variance**2 / part.freedom for part in parts)
     larger = max(variance, _pooled(before, after))
-    return math.sqrt(larger) * student_quantile(max(1, math.floor(freedom)), chance)
+    return math.sqrt(larger) * float(stdtrit(max(1, freedom), 1 - chance / 2))
 
 
 def _pooled(before: Estimate, after: Estimate) -> float:
@@ -137,36 +155,3 @@ def _pooled(before: Estimate, after: Estimate) -> float:
     parts = (before, after)
     of_round = sum(part.freedom * part.count * part.variance for part in parts)
     return of_round / sum(part.freedom for part in parts) * sum(1 / part.count for part in parts)
-
-
-@cache
-def student_quantile(freedom: int, chance: float) -> float:
-    """Return what Student's t exceeds, to either side, with a chance."""
-    if freedom >= MOST_FREEDOM:
-        return NormalDist().inv_cdf(1 - chance / 2)
-    low, high = 0.0, 1.0
-    while _beyond(high, freedom) > chance:
-        low, high = high, 2 * high
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _beyond(middle, freedom) > chance else (low, middle)
-    return high
-
-
-def _beyond(value: float, freedom: int) -> float:
-    """Return the chance that Student's t exceeds a value to either side.
-
-    The series is 26.7.3 and 26.7.4 of Abramowitz and Stegun, for whole degrees of freedom.
-    """
-    angle = math.atan(value / math.sqrt(freedom))
-    square = math.cos(angle) ** 2
-    is_odd = freedom % 2
-    term = total = math.cos(angle) if is_odd else 1.0
-    for step in range(2 + is_odd, freedom - 1, 2):
-        term *= square * (step - 1) / step
-        total += term
-    if not is_odd:
-        return 1 - math.sin(angle) * total
-    if freedom == 1:
-        total = 0.0
-    return 1 - 2 / math.pi * (angle + math.sin(angle) * total)

@@ -28,7 +28,9 @@ METHOD = (
     f"alike, so wide that in all parts together it is exceeded once in {1 / CHANCE:,.0f} "
     "comparisons. A part is slower or faster when it changed by more than its noise, by at least "
     f"{100 * LEAST_SHARE:g} % of itself and a ten-thousandth of the round; less than that differs "
-    "from run to run, which the rounds of one run do not show."
+    "from run to run, which the rounds of one run do not show. Where a few rounds make most of the "
+    "noise and nothing can be told, a line is about typical rounds, and says so: all but the "
+    "longest and the shortest tenth."
 )
 
 

@@ -12,7 +12,7 @@ from traceattr.report.diff.launches import COUNTED, launch_changes
 from traceattr.report.diff.parts import ROUND, PartKind
 from traceattr.report.diff.sentences import changed_parts
 from traceattr.report.diff.verdicts import Change
-from traceattr.report.diff.words import percent, signed, signed_number
+from traceattr.report.diff.words import percent, signed, signed_number, verdict_text
 from traceattr.report.figures import (
     MICROSECONDS,
     NOTHING,
@@ -145,7 +145,7 @@ def _cells(change: Change, unit: Unit) -> tuple[str, ...]:
         NOTHING if difference_ns is None else signed_number(difference_ns, unit),
         percent(change),
         NOTHING if noise_ns is None else unit.number(noise_ns),
-        str(change.verdict),
+        verdict_text(change),
     )
 
 

@@ -1,17 +1,25 @@
 """Whether a part of a round changed, and whether that is more than chance and worth a word."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
 
-from traceattr.report.diff.noise import Estimate, estimate, half_width
+from traceattr.report.diff.noise import (
+    Estimate,
+    Values,
+    estimate,
+    half_width,
+    typical,
+    typical_estimate,
+)
 from traceattr.report.diff.parts import ROUND, Part, Rounds, Times
 
 FEWEST_ROUNDS = 10
 """Rounds below which their noise cannot be told."""
 
 CHANCE = 0.002
-"""How likely any part at all is flagged where nothing changed but chance."""
+"""How likely any part at all is flagged where nothing changed but chance, by either look at it."""
 
 LEAST_SHARE = 0.005
 """Share of itself by which a part must change: from one run of a server to the next, clocks and
@@ -30,7 +38,19 @@ BLIND_ROUND_SHARE = LEAST_SHARE
 where it is beyond both, no part is called the same.  A change below the latter would not make the
 round slower."""
 
+CLEARER = 0.5
+"""Noise of typical rounds, as a share of that of all, up to which they are looked at instead."""
+
 NOISY = "a change that matters could hide in its noise; record more rounds"
+
+
+Which = Literal["all", "typical"]
+"""Which rounds a comparison is about."""
+
+_LOOKS: dict[Which, Callable[[Values], Estimate]] = {
+    "all": estimate,
+    "typical": typical_estimate,
+}
 
 
 class Verdict(StrEnum):
@@ -54,6 +74,7 @@ class Change:
         verdict: What became of it.
         reason: Why nothing can be told, None when something can.
         per_gpu: Before and after on each GPU; empty where the traces differ in their GPUs.
+        rounds: Which rounds these times are of: typical ones where a few others hide them.
     """
 
     part: Part
@@ -63,6 +84,7 @@ class Change:
     verdict: Verdict
     reason: str | None
     per_gpu: tuple[tuple[int, int], ...]
+    rounds: Which = "all"
 
     @property
     def difference_ns(self) -> int | None:
@@ -159,38 +181,60 @@ def _too_few(*counts: int) -> str | None:
 def _change(
     part: Part, before: Times | None, after: Times | None, reason: str | None, test: _Test
 ) -> Change:
-    change = Change(
+    if before is None or after is None or reason:
+        return Change(
+            part=part,
+            before_ns=None if before is None else _mean(before),
+            after_ns=None if after is None else _mean(after),
+            noise_ns=None,
+            verdict=Verdict.CANNOT_TELL,
+            reason=reason or "a trace does not show it",
+            per_gpu=() if before is None or after is None else _per_gpu(before, after, "all"),
+        )
+    return _judged(part, before, after, test)
+
+
+def _judged(part: Part, before: Times, after: Times, test: _Test) -> Change:
+    """Return what became of all rounds; of typical ones where that says more."""
+    of_all = _compared(part, before, after, test, "all")
+    if of_all.is_changed:
+        return of_all
+    typical = _compared(part, before, after, test, "typical")
+    is_clearer = (typical.noise_ns or 0) <= CLEARER * (of_all.noise_ns or 0)
+    return typical if is_clearer and typical.verdict is not of_all.verdict else of_all
+
+
+def _compared(part: Part, before: Times, after: Times, test: _Test, rounds: Which) -> Change:
+    was, became = (_estimate(times, rounds) for times in (before, after))
+    before_ns, after_ns = round(was.mean), round(became.mean)
+    noise_ns = round(half_width(was, became, test.chance))
+    verdict = test.verdict(before_ns, after_ns, noise_ns)
+    return Change(
         part=part,
-        before_ns=None if before is None else _mean(before),
-        after_ns=None if after is None else _mean(after),
-        noise_ns=None,
-        verdict=Verdict.CANNOT_TELL,
-        reason=reason,
-        per_gpu=(),
+        before_ns=before_ns,
+        after_ns=after_ns,
+        noise_ns=noise_ns,
+        verdict=verdict,
+        reason=NOISY if verdict is Verdict.CANNOT_TELL else None,
+        per_gpu=_per_gpu(before, after, rounds),
+        rounds=rounds,
     )
-    if before is None or after is None:
-        return replace(change, reason=reason or "a trace does not show it")
-    change = replace(change, per_gpu=tuple(_per_gpu(before, after)))
-    return change if reason else _judged(change, before, after, test)
 
 
-def _judged(change: Change, before: Times, after: Times, test: _Test) -> Change:
-    noise_ns = round(half_width(_estimate(before), _estimate(after), test.chance))
-    verdict = test.verdict(_mean(before), _mean(after), noise_ns)
-    reason = NOISY if verdict is Verdict.CANNOT_TELL else None
-    return replace(change, noise_ns=noise_ns, verdict=verdict, reason=reason)
-
-
-def _estimate(times: Times) -> Estimate:
+def _estimate(times: Times, rounds: Which) -> Estimate:
     """Return the mean of the GPUs: they work at the same time, so no round counts twice."""
-    return estimate(times.mean(axis=0))
+    return _LOOKS[rounds](times.mean(axis=0))
 
 
-def _mean(times: Times) -> int:
+def _mean(times: Times | Values) -> int:
     return round(float(times.mean()))
 
 
-def _per_gpu(before: Times, after: Times) -> Iterator[tuple[int, int]]:
-    if len(before) == len(after):
-        for was, became in zip(before.mean(axis=1), after.mean(axis=1), strict=True):
-            yield round(float(was)), round(float(became))
+def _per_gpu(before: Times, after: Times, rounds: Which) -> tuple[tuple[int, int], ...]:
+    if len(before) != len(after):
+        return ()
+    was, became = (
+        [_mean(row if rounds == "all" else typical(row)) for row in times]
+        for times in (before, after)
+    )
+    return tuple(zip(was, became, strict=True))

@@ -41,6 +41,11 @@ def difference_text(change: Change) -> str:
     return f"{signed(change.difference_ns)}{f' ({relative})' if relative else ''}"
 
 
+def verdict_text(change: Change) -> str:
+    """Return what became of a part, and of which rounds that is said unless of all."""
+    return f"{change.verdict}, {change.rounds}" if change.rounds != "all" else str(change.verdict)
+
+
 def _sign(time_ns: int) -> str:
     if time_ns == 0:
         return ""
