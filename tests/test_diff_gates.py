@@ -26,6 +26,10 @@ SLOWER: More = {"target/weight_gemm": 160_000, "seam:verify->draft_extend": 60_0
         ("graph_launches>0", Part(PartKind.LAUNCHES, "graph_launches"), 0),
         ("eager_launches>10%", Part(PartKind.LAUNCHES, "eager_launches"), 0.1),
         ("host gaps>1%", Part(PartKind.GROUP, "host gaps"), 0.01),
+        ("Host_Gaps>1%", Part(PartKind.GROUP, "host gaps"), 0.01),
+        ("in_graph_gaps>1%", Part(PartKind.GROUP, "in-graph gaps"), 0.01),
+        ("weight_GEMM>1%", Part(PartKind.GROUP, "weight GEMM"), 0.01),
+        ("verify->draft_extend>1ms", Part(PartKind.SEAM, "verify->draft_extend"), 1_000_000),
         (
             "seam:verify->draft_extend>20us",
             Part(PartKind.SEAM, "verify->draft_extend"),

@@ -154,6 +154,7 @@ Expected = tuple[str, str, str, str]
             (
                 ("ranks", "fail", "are not in the trace: 1.", "traceattr profile"),
                 ("graph-mode", "fail", "10 of 10 CUDA graph", "traceattr profile"),
+                ("dropped-events", "warn", "10 of 10 graph launches left", "--duration 2"),
                 ("schema", "warn", "left out tables", "nsys export"),
                 ("wall-clock", "warn", "250 ns", "nsys export"),
             ),

@@ -129,12 +129,10 @@ def _dropped(trace: Trace, analysis: Analysis) -> Check:
         return failed(code, "nsys says that it lost events.", remedy, tuple(lost))
     incomplete = [t.gpu for t in analysis.per_gpu if t.idle.completeness == "incomplete"]
     if incomplete:
-        orphans = sum(work.kernels_without_launch for work in trace.work)
-        kernels = sum(work.kernels for work in trace.work)
         return warned(
             code,
-            f"{orphans:,} of {kernels:,} kernels have no launching call, or launches no work: the"
-            " capture was cut or events were dropped, so idle time is an upper limit.",
+            f"{_unmatched(trace)}: the capture was cut or events were dropped, so idle time is an"
+            " upper limit.",
             remedy,
         )
     if any(time.idle.completeness == "unknown" for time in analysis.per_gpu):
@@ -142,6 +140,17 @@ def _dropped(trace: Trace, analysis: Analysis) -> Check:
             code, "The trace holds no launches, so what is missing cannot be told.", record()
         )
     return passed(code, "What was launched was recorded.")
+
+
+def _unmatched(trace: Trace) -> str:
+    """Return how many kernels lack their launch, and launches of graphs their work."""
+    orphans = sum(work.kernels_without_launch for work in trace.work)
+    fruitless = sum(work.graph_launches_without_work for work in trace.work)
+    parts = (
+        (orphans, sum(work.kernels for work in trace.work), "kernels have no launching call"),
+        (fruitless, sum(work.graph_launches for work in trace.work), "graph launches left no work"),
+    )
+    return " and ".join(f"{count:,} of {whole:,} {what}" for count, whole, what in parts if count)
 
 
 def _host_story(contents: Contents) -> Iterator[Check]:

@@ -94,17 +94,22 @@ def _parse(text: str) -> Gate:
 
 def _part(name: str, text: str) -> Part:
     """Return the part of a name: groups first, which tables show, then categories and phases."""
-    if name.startswith(_SEAM) and len(name) > len(_SEAM):
+    if (name.startswith(_SEAM) and len(name) > len(_SEAM)) or "->" in name:
         return Part(PartKind.SEAM, name.removeprefix(_SEAM).strip())
     phase, slash, category = name.partition("/")
     if slash and category in CATEGORIES:
         for known in _PHASES:
             if phase == known:
                 return Part(PartKind.CATEGORY, category, known)
-    for part in _named_parts():
-        if part.name == name:
-            return part
+    for is_meant in (name.__eq__, lambda known: _plain(known) == _plain(name)):
+        if found := [part for part in _named_parts() if is_meant(part.name)]:
+            return found[0]
     raise OptionError(f"--fail-on {text!r}: {name!r} is no part of a round ({_known()})")
+
+
+def _plain(name: str) -> str:
+    """Return a name without what users may not remember: capitals, and what joins its words."""
+    return re.sub(r"[ _-]+", " ", name.casefold())
 
 
 def _named_parts() -> Iterable[Part]:
