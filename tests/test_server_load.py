@@ -68,6 +68,15 @@ class TestLines:
 
         assert entries(text) == (Entry(NOON, 0, 0, 2, None, None, None, None),)
 
+    def test_the_accept_length_of_blocks_is_another(self) -> None:
+        text = SPELLINGS[0].replace("accept len", "block accept len: 7.50, accept len")
+
+        assert entries(text) == (ENTRY,)
+
+    @pytest.mark.parametrize("date", ["0000-01-01", "2026-13-01", "2026-04-32"])
+    def test_a_day_that_never_was_is_no_time(self, date: str) -> None:
+        assert entries(SPELLINGS[0].replace("2026-04-20", date))[0].time_s is None
+
     def test_ranks_that_write_into_one_line_are_told_apart(self) -> None:
         both = f"{SPELLINGS[0]}{SPELLINGS[3].replace('DP0 TP0', 'DP1 TP2')}\n"
 
@@ -171,3 +180,13 @@ def test_metrics_say_the_same_in_their_own_words() -> None:
     assert found.tokens_per_s == 150
     assert found.deployment.accept_length == Input(3.0, "metrics")
     assert found.about.startswith("sglang:gen_throughput, sglang:num_running_reqs")
+
+
+@pytest.mark.parametrize("value", ["1e999", "-4", "NaN", "..", "+Inf"])
+def test_metrics_that_are_no_amount_say_nothing(value: str) -> None:
+    names = ("num_running_reqs", "num_used_tokens", "spec_accept_length", "gen_throughput")
+
+    found = load_of_metrics([f"sglang:{name} {value}" for name in names])
+
+    said = (found.requests, found.context, found.accept_length, found.tokens_per_s)
+    assert said == (None, None, None, None)

@@ -53,7 +53,8 @@ def _local_offset_s(export: Export) -> int:
     for row in scan_table(export, _TABLE, _COLUMNS).batches.read_all().to_pylist():
         try:
             local, utc = (
-                datetime.fromisoformat((row[name] or b"").decode("ascii")) for name in _COLUMNS
+                datetime.fromisoformat((row[name] or b"").decode("ascii")).replace(tzinfo=None)
+                for name in _COLUMNS
             )
         except ValueError:
             continue

@@ -28,7 +28,7 @@ _RANK = re.compile(rb"\b(DP|TP)(\d+)\b")
 _FIELD = re.compile(
     rb"#running-req: (?P<requests>\d{1,9})\b"
     rb"|#(?:full )?token: (?P<tokens>\d{1,12})\b"
-    rb"|\baccept len: (?P<accept>\d{1,6}(?:\.\d{1,9})?)"
+    rb"|(?<!block )\baccept len: (?P<accept>\d{1,6}(?:\.\d{1,9})?)"
     rb"|\bgen throughput \(token/s\): (?P<rate>\d{1,9}(?:\.\d{1,9})?)"
     rb"|\b(?:cuda|cpu|npu) graph: (?P<graph>True|False)\b"
 )
@@ -182,7 +182,7 @@ def _placed(prefix: bytes) -> Entry:
     *calendar_parts, fraction, tag = stamps[-1].groups()
     year, month, day, hour, minute, second = map(int, calendar_parts)
     time_s: float | None = None
-    if 1 <= month <= 12 and 1 <= day <= 31:
+    if year and 1 <= month <= 12 and 1 <= day <= 31:
         whole_s = calendar.timegm((year, month, day, hour, minute, second))
         time_s = whole_s + (float(b"0." + fraction) if fraction else 0.0)
     ranks = {name: int(number) for name, number in _RANK.findall(tag)}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from statistics import fmean, median, median_low
 from typing import TypeVar
 
@@ -19,7 +20,7 @@ _RESOLUTION_S = 1.0
 """Of the times in a log."""
 
 _SAMPLE = re.compile(
-    r"^sglang[:_](?P<name>\w+)(?:\{(?P<labels>.*)\})?\s+(?P<value>[-+.\deE]+)(?:\s+\d+)?\s*$"
+    r"^sglang[:_](?P<name>\w+)(?:\{(?P<labels>.*)\})?\s+(?P<value>[.\d][-+.\deE]*)(?:\s+\d+)?\s*$"
 )
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 
@@ -139,6 +140,8 @@ def load_of_metrics(lines: Iterable[str]) -> ServerLoad:
         try:
             value = float(sample["value"])
         except ValueError:
+            continue
+        if not isfinite(value):
             continue
         group = dict(_LABEL.findall(sample["labels"] or "")).get("dp_rank", "")
         of_group = found.setdefault(sample["name"], {})
