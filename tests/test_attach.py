@@ -220,6 +220,19 @@ def test_nobody_there_and_nobody_answering_are_told_apart(server: FakeServer) ->
         Server("http://127.0.0.1:1").info()
 
 
+@pytest.mark.parametrize("key", ["hush-hush\nX-More: 1", "hush-hush-\N{POUND SIGN}"])
+def test_a_key_that_cannot_be_sent_is_not_shown(key: str) -> None:
+    with pytest.raises(ServerError, match=r"^TRACEATTR_SERVER_KEY: is no key \(expected [^-]*\)$"):
+        server_at("localhost", key, 1.0)
+
+
+def test_a_key_that_the_server_repeats_is_hidden(server: FakeServer) -> None:
+    server.answers["/server_info"] = (500, b"hush-hush is no key of mine")
+
+    with pytest.raises(ServerError, match=r'HTTP 500: "\*\*\* is no key of mine"$'):
+        server_at(server.url, "hush-hush\n", 1.0).info()
+
+
 @pytest.mark.parametrize(
     ("address", "url"),
     [

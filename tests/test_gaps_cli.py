@@ -51,6 +51,14 @@ def test_short_gaps_are_left_out(trace: Path) -> None:
     assert document["min_ns"] == 1_500
 
 
+@pytest.mark.parametrize("number", ["inf", "1e999"])
+def test_a_number_without_end_is_a_usage_error(trace: Path, number: str) -> None:
+    result = run(trace, "--min-us", number)
+
+    assert result.exit_code == 2
+    assert "'--min-us': inf is no number to count with" in result.stderr
+
+
 def test_top_limits_the_list(trace: Path) -> None:
     rows = list(
         csv.DictReader(StringIO(run(trace, "--by", "gap", "--top", "1", "--format", "csv").stdout))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from traceattr.cli.load import choose, load_analysis, tabulated
+from traceattr.cli.options import finite
 from traceattr.errors import OptionError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Calibrated:
         float | None,
         typer.Option(
             "--tpot-ms",
+            callback=finite,
             metavar="X",
             min=0.001,
             help="Time per output token of a request without tracing, for the same.",

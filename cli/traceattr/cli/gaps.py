@@ -14,6 +14,7 @@ from traceattr.cli.options import (
     RulesOption,
     TraceArgument,
     WindowOption,
+    finite,
     one_of,
 )
 from traceattr.cli.output import check_output, use_color, width, write_output
@@ -35,7 +36,10 @@ def gaps(
         int, typer.Option(metavar="N", min=0, help="How many single gaps, or pairs, of each GPU.")
     ] = 20,
     min_us: Annotated[
-        float, typer.Option(metavar="U", min=0, help="Leave out gaps shorter than this, in us.")
+        float,
+        typer.Option(
+            callback=finite, metavar="U", min=0, help="Leave out gaps shorter than this, in us."
+        ),
     ] = 0,
     format_: FormatOption = ReportFormat.TERMINAL,
     window: WindowOption = "",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -22,6 +23,13 @@ def named_file(path: Path | None) -> Path | None:
     if path == Path():
         raise OptionError("no file name given, only this directory (expected the name of a file)")
     return path
+
+
+def finite(value: float | None) -> float | None:
+    """Return a number, which ``inf`` and what is as large are not."""
+    if value is not None and not isfinite(value):
+        raise typer.BadParameter(f"{value} is no number to count with (expected a finite one)")
+    return value
 
 
 def rule_file(path: Path | None) -> Path | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from traceattr.cli.attach import record_attached
-from traceattr.cli.options import FormatOption, RulesOption, named_file, one_of
+from traceattr.cli.options import FormatOption, RulesOption, finite, named_file, one_of
 from traceattr.cli.output import print_text, say
 from traceattr.cli.profile_report import print_report
 from traceattr.cli.progress import progress
@@ -58,11 +58,14 @@ def profile(
     ] = Path("profile"),
     delay: Annotated[
         float | None,
-        typer.Option(metavar="S", min=0, help="Begin to record after this many seconds."),
+        typer.Option(
+            callback=finite, metavar="S", min=0, help="Begin to record after this many seconds."
+        ),
     ] = None,
     duration: Annotated[
         float | None,
         typer.Option(
+            callback=finite,
             metavar="S",
             min=0.001,
             help="Record this many seconds, then end the command.",

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from math import inf
 from typing import Any
 
 from traceattr.roofline.deployment import KEYS, Deployment, deployment_from_server_args
@@ -57,6 +58,6 @@ def _accept_length(info: Mapping[str, Any]) -> dict[str, float]:
     places = [info, *(states if isinstance(states, list) else [])]
     for place in places:
         value = place.get("avg_spec_accept_length") if isinstance(place, dict) else None
-        if isinstance(value, (int, float)) and value >= 1:
+        if isinstance(value, (int, float)) and 1 <= value < inf:
             return {"accept_length": float(value)}
     return {}

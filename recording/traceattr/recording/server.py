@@ -124,6 +124,8 @@ class Server:
         if answer.status in (401, 403):
             raise ServerError(f"{self.url}{path}: wants a key (put it into {KEY_VARIABLE})")
         said = " ".join(answer.data[:4096].decode("utf-8", errors="replace").split())
+        if self.key:
+            said = said.replace(self.key, "***")
         quoted = f': "{said[:_LONGEST_QUOTE]}"' if said else ""
         raise ServerError(f"{self.url}{path}: HTTP {answer.status}{quoted}")
 
@@ -132,7 +134,7 @@ def server_at(address: str, key: str | None, timeout_s: float) -> Server:
     """Return the server at an address as people write it, such as ``localhost:30000``.
 
     Raises:
-        ServerError: It is no address.
+        ServerError: It is no address, or the key cannot be sent.
     """
     try:
         url = urllib3.util.parse_url(address if "://" in address else f"http://{address}")
@@ -140,6 +142,10 @@ def server_at(address: str, key: str | None, timeout_s: float) -> Server:
         raise ServerError("no address of a server (expected http://HOST:PORT)") from error
     if url.scheme not in ("http", "https") or not url.host:
         raise ServerError("no address of a server (expected http://HOST:PORT)")
+    key = (key or "").strip()
+    if not key.isascii() or not key.isprintable():
+        # The key is not repeated: it may be a secret with a stray character.
+        raise ServerError(f"{KEY_VARIABLE}: is no key (expected letters and digits on one line)")
     path = (url.path or "").rstrip("/")
     # Name and password in an address are for nobody's terminal.
     port = f":{url.port}" if url.port else ""
