@@ -1,6 +1,5 @@
 """Text that documentation pages generate from the code; cog calls these."""
 
-import os
 import tempfile
 from dataclasses import replace
 from functools import cache
@@ -62,8 +61,10 @@ def command_output(*arguments: str) -> str:
 
 def printed_by(*arguments: str) -> str:
     """Return what a command prints when it is piped, as it is: Markdown, for one."""
-    os.environ["COLUMNS"] = "80"
-    result = CliRunner().invoke(app, list(arguments), prog_name="traceattr")
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {"COLUMNS": "80", "TRACEATTR_CACHE_DIR": cache}
+        runner = CliRunner(env=environment)
+        result = runner.invoke(app, list(arguments), prog_name="traceattr")
     assert result.exit_code == 0, result.stderr
     return "\n".join(line.rstrip() for line in result.stdout.strip("\n").splitlines())
 

@@ -43,6 +43,7 @@ class Runner:
         (commands / "traceattr").chmod(0o755)
         self.environment = {
             "PATH": f"{commands}:{os.environ['PATH']}",
+            "TRACEATTR_CACHE_DIR": os.environ["TRACEATTR_CACHE_DIR"],
             "GITHUB_API_URL": github.url,
             "GITHUB_EVENT_NAME": "pull_request",
             "GITHUB_OUTPUT": str(folder / "output"),

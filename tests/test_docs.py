@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from tests.documents import COMMANDS
+from tests.documents import COMMANDS, printed_by
 from traceattr.cli import app
 
 ROOT = Path(__file__).parent.parent
@@ -49,3 +49,13 @@ def test_every_page_is_linked_from_the_readme() -> None:
     linked = readme + (ROOT / "traces" / "README.md").read_text(encoding="utf-8")
 
     assert [page.name for page in PAGES[1:] if page.name not in linked] == []
+
+
+def test_generating_the_pages_leaves_the_cache_of_the_user_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRACEATTR_CACHE_DIR", str(tmp_path / "mine"))
+
+    printed_by("report", "traces/demo.sqlite")
+
+    assert not (tmp_path / "mine").exists()

@@ -117,12 +117,12 @@ def test_a_report_is_exported_into_the_cache(
 ) -> None:
     """There it is found to hold no GPU work, which only an export can tell."""
     monkeypatch.setenv("TRACEATTR_NSYS", nsys)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("TRACEATTR_CACHE_DIR", str(tmp_path))
 
     result = run("report", recorded[0])
 
     assert result.stderr.startswith(f"error: {recorded[0]}: no CUDA kernel, copy or graph was")
-    [export] = (tmp_path / "traceattr" / "exports").iterdir()
+    [export] = (tmp_path / "exports").iterdir()
     assert export.suffix == ".sqlite"
 
 
@@ -133,7 +133,7 @@ def test_a_damaged_report_is_refused_in_the_words_of_nsys(
     whole = recorded[0].read_bytes()
     half.write_bytes(whole[: len(whole) // 2])
     monkeypatch.setenv("TRACEATTR_NSYS", nsys)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("TRACEATTR_CACHE_DIR", str(tmp_path / "cache"))
 
     result = run("report", half)
 

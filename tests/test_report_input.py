@@ -22,7 +22,7 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         writer.kernel("gemm", 1_000, 2_000, pid=PID)
     program = write_nsys(tmp_path / "nsys", export=f"{exports(export)}; print('exported')")
     monkeypatch.setenv("TRACEATTR_NSYS", str(program))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("TRACEATTR_CACHE_DIR", str(tmp_path / "cache"))
     path = tmp_path / "home" / "trace.nsys-rep"
     path.parent.mkdir()
     path.write_bytes(MAGIC + b"\n" + bytes(100))
@@ -34,7 +34,7 @@ def run(*arguments: str | Path) -> Result:
 
 
 def cached(report: Path) -> list[Path]:
-    return sorted((report.parent.parent / "cache" / "traceattr" / "exports").glob("*"))
+    return sorted((report.parent.parent / "cache" / "exports").glob("*"))
 
 
 def break_nsys(report: Path) -> None:
@@ -113,10 +113,12 @@ def test_a_report_of_a_newer_nsys_is_refused_with_the_command_to_run_there(repor
 def test_a_cache_that_cannot_be_made_is_one_line_with_two_ways_out(
     report: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(report))
+    monkeypatch.setenv("TRACEATTR_CACHE_DIR", str(report))
 
     result = run("report", report)
 
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
-    assert "set XDG_CACHE_HOME to a directory that can be written, or run: nsys" in result.stderr
+    assert (
+        "set TRACEATTR_CACHE_DIR to a directory that can be written, or run: nsys" in result.stderr
+    )

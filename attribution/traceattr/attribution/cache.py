@@ -20,6 +20,7 @@ from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.choice import Choice
 from traceattr.attribution.stored import FORMAT, dump_analysis, load_analysis
 from traceattr.errors import OptionError, StoredAnalysisError
+from traceattr.ingest.cache_folder import cache_folder
 from traceattr.ingest.fingerprint import fingerprint
 from traceattr.rules.rule_set import RuleSet
 
@@ -139,23 +140,14 @@ def open_cache() -> Cache:
     Raises:
         OptionError: TRACEATTR_CACHE_LIMIT_MB is no number.
     """
-    folder = os.environ.get("TRACEATTR_CACHE_DIR", "")
     limit = os.environ.get("TRACEATTR_CACHE_LIMIT_MB", "")
     if limit and not limit.isdecimal():
         raise OptionError(f"TRACEATTR_CACHE_LIMIT_MB={limit}: not a whole number of megabytes")
-    if not folder:
-        from platformdirs import user_cache_path
-
-        return Cache(user_cache_path("traceattr", appauthor=False), _limit(limit))
-    return Cache(Path(folder).absolute(), _limit(limit))
+    return Cache(cache_folder(), int(limit) * 10**6 if limit else LIMIT_BYTES)
 
 
 def _is_entry(path: Path) -> bool:
     return _ENTRY.fullmatch(path.name) is not None
-
-
-def _limit(megabytes: str) -> int:
-    return int(megabytes) * 10**6 if megabytes else LIMIT_BYTES
 
 
 def cache_key(trace: Path, rules: RuleSet, choice: Choice, how: str) -> str | None:

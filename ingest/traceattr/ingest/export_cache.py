@@ -7,9 +7,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
 from traceattr.errors import ExportError, NsysError
+from traceattr.ingest.cache_folder import cache_folder
 from traceattr.ingest.export_format import export_command
 from traceattr.ingest.nsys import Nsys, find_nsys
 from traceattr.ingest.nsys_export import export_report
@@ -30,7 +29,7 @@ def cached_export(report: Path) -> Path:
         ExportError: There is no nsys.
         NsysError: nsys cannot export it, or the cache cannot be written.
     """
-    folder = user_cache_path("traceattr") / "exports"
+    folder = cache_folder() / "exports"
     export = folder / f"{_key(report)}.sqlite"
     if not export.exists():
         nsys = _nsys_for(report)
@@ -38,8 +37,8 @@ def cached_export(report: Path) -> Path:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise NsysError(
-                f"{folder}: cannot be made ({error.strerror}); set XDG_CACHE_HOME to a directory"
-                f" that can be written, or run: {export_command(report)}"
+                f"{folder}: cannot be made ({error.strerror}); set TRACEATTR_CACHE_DIR to a"
+                f" directory that can be written, or run: {export_command(report)}"
             ) from error
         export_report(nsys, report, export)
         _remove_unread(folder)
