@@ -1,6 +1,7 @@
 """What several test modules share."""
 
 import functools
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import settings
 
 from tests.commenting import RunComment, runner_for
 from tests.fake_github import FakeGithub, running
+from tests.recordings import SHELF
 from traceattr.errors import NsysError
 from traceattr.ingest.nsys import find_nsys
 
@@ -26,6 +28,10 @@ settings.load_profile("ci" if os.environ.get("CI") else "here")
 # Making the commands from their signatures takes longer than most of them run.
 vars(typer.testing)["_get_command"] = functools.cache(typer.main.get_command)
 
+# Simulations and analyses make many objects that live and few cycles: to look for cycles as often
+# as Python does takes a quarter of the time.
+gc.set_threshold(100_000, 50, 100)
+
 CheckGolden = Callable[[str, str], None]
 
 
@@ -37,6 +43,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Keep the tests out of the user's cache, also those that start a process."""
     os.environ["TRACEATTR_CACHE_DIR"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let all processes of a test run share their recordings."""
+    base = tmp_path_factory.getbasetemp()
+    is_one_of_many = "PYTEST_XDIST_WORKER" in os.environ
+    os.environ[SHELF] = str((base.parent if is_one_of_many else base) / "recordings")
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from tests.recordings import recorded
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.analyze import analyze
 from traceattr.ingest.trace import open_trace
 from traceattr.rules.rule_set import load_rules
 from traces.cases import CASES
 from traces.description import Simulation
-from traces.simulate import simulate
 from traces.workload import Workload
 from traces.workload_file import WORKLOADS, load_workload
 
@@ -37,11 +37,9 @@ us = 45
 
 def analysed(simulation: Simulation) -> Analysis:
     """Return the analysis of what a server does."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "trace.sqlite"
-        simulate(simulation, path)
-        with open_trace(path) as trace:
-            return analyze(trace, load_rules())
+    path, _ = recorded(simulation)
+    with open_trace(path) as trace:
+        return analyze(trace, load_rules())
 
 
 @cache

@@ -1,22 +1,22 @@
 """The scheduler's NVTX ranges beside the rounds that were found without them."""
 
+import shutil
 import sqlite3
 from pathlib import Path
 
 import pytest
 
+from tests.recordings import recorded
 from traceattr.attribution.analysis import Notice
 from traceattr.attribution.gap_report import report_gaps
 from traceattr.ingest.host import load_host_ranges, load_os_calls
 from traceattr.ingest.trace import open_trace
 from traceattr.rules.rule_set import load_rules
 from traces.description import Simulation
-from traces.simulate import simulate
 
 
 def notices(simulation: Simulation, folder: Path, *edits: str) -> list[Notice]:
-    path = folder / "trace.sqlite"
-    simulate(simulation, path)
+    path = Path(shutil.copyfile(recorded(simulation)[0], folder / "trace.sqlite"))
     with sqlite3.connect(path) as connection:
         for edit in edits:
             connection.execute(edit)

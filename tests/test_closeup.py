@@ -8,6 +8,7 @@ import pytest
 
 from tests.decoding import ALL_REDUCE, ATTENTION, GEMM, Kernel, write_replays
 from tests.loading import PID
+from tests.recordings import recorded
 from traceattr.attribution import closeup
 from traceattr.attribution.choice import STEADY_ROUNDS, Choice
 from traceattr.attribution.closeup import Closeups, ForwardPass, OperationName, closeups
@@ -17,7 +18,6 @@ from traceattr.ingest.trace import open_trace
 from traceattr.rules.rule_set import load_rules
 from traces.description import Simulation
 from traces.export_writer import ExportWriter
-from traces.simulate import simulate
 
 ROUNDS = (0, 1_000, 2_100, 3_400, 4_500)
 """Begins; the third round, of 1,300 ns, is the slowest, and 1,100 ns is the median."""
@@ -82,9 +82,8 @@ def test_passes_and_gaps_are_those_of_the_round(decode: Closeups) -> None:
     assert gpu.gaps[0].cause == Cause(dependency_ns=50)
 
 
-def test_what_ran_and_what_was_idle_fill_the_round(tmp_path: Path) -> None:
-    path = tmp_path / "trace.sqlite"
-    simulate(Simulation(rounds=2), path)
+def test_what_ran_and_what_was_idle_fill_the_round() -> None:
+    path, _ = recorded(Simulation(rounds=2))
 
     for part in looked_at(path).parts:
         for gpu in part.per_gpu:
@@ -98,9 +97,8 @@ def test_what_ran_and_what_was_idle_fill_the_round(tmp_path: Path) -> None:
             assert int((~covered).sum()) == idle_ns
 
 
-def test_graphs_as_a_whole_are_work_without_a_name(tmp_path: Path) -> None:
-    path = tmp_path / "trace.sqlite"
-    simulate(Simulation(rounds=2, mode="graph"), path)
+def test_graphs_as_a_whole_are_work_without_a_name() -> None:
+    path, _ = recorded(Simulation(rounds=2, mode="graph"))
 
     found = looked_at(path)
 

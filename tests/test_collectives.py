@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.decoding import ALL_REDUCE, ATTENTION, GEMM, Kernel, Server, opened, served, titled
+from tests.recordings import recorded
 from tests.synthetic import ALL_REDUCE as ALL_REDUCE_LABEL
 from tests.synthetic import GEMM as GEMM_LABEL
 from tests.synthetic import account_of
@@ -18,7 +19,6 @@ from traceattr.attribution.round_figures import Spread
 from traces.cases import CASES
 from traces.description import Simulation
 from traces.export_writer import ExportWriter
-from traces.simulate import simulate
 
 ROUND_NS = 1_000
 FUSED = (
@@ -297,10 +297,10 @@ def test_two_windows_that_meet_share_out_the_collectives(tmp_path: Path) -> None
         ),
     ],
 )
-def test_wire_and_wait_are_what_the_simulator_says(simulation: Simulation, tmp_path: Path) -> None:
-    truth = simulate(simulation, tmp_path / "trace.sqlite")
+def test_wire_and_wait_are_what_the_simulator_says(simulation: Simulation) -> None:
+    path, truth = recorded(simulation)
 
-    per_gpu = compared(opened(tmp_path / "trace.sqlite")).per_gpu
+    per_gpu = compared(opened(path)).per_gpu
 
     assert per_gpu is not None
     for gpu, true in zip(per_gpu, truth.gpus, strict=True):
@@ -309,10 +309,10 @@ def test_wire_and_wait_are_what_the_simulator_says(simulation: Simulation, tmp_p
         assert gpu.wait_ns == pytest.approx(true.collectives.wait_ns, rel=0.02)
 
 
-def test_graph_mode_says_nothing_about_a_simulated_server(tmp_path: Path) -> None:
-    simulate(Simulation(rounds=2, mode="graph"), tmp_path / "trace.sqlite")
+def test_graph_mode_says_nothing_about_a_simulated_server() -> None:
+    path, _ = recorded(Simulation(rounds=2, mode="graph"))
 
-    assert compared(opened(tmp_path / "trace.sqlite")).per_gpu is None
+    assert compared(opened(path)).per_gpu is None
 
 
 ARRIVALS = st.integers(2, 4).flatmap(

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.recordings import recorded
 from traceattr.attribution.fleet import combine
 from traceattr.attribution.fleet_part import RankPart, RankRounds, TracePart
 from traceattr.cli import app
 from traceattr.cli.fleet import expand
 from traceattr.report.fleet_text import fleet_headline
 from traces.cases import CASES
-from traces.simulate import simulate
 
 NS_PER_S = 10**9
 SLOW_RANK = 2
@@ -29,16 +29,13 @@ SLOW_RANK = 2
 def ranks(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Return one trace per rank, begun at other times on machines whose clocks differ."""
     folder = tmp_path_factory.mktemp("ranks")
-    whole = folder / "whole.sqlite"
-    simulate(replace(CASES["fused-all-reduce"], rounds=6, before=()), whole)
+    whole, _ = recorded(replace(CASES["fused-all-reduce"], rounds=6, before=()))
     paths = []
     for rank in range(4):
-        path = Path(shutil.copy(whole, folder / f"rank{rank}.sqlite"))
+        path = Path(shutil.copyfile(whole, folder / f"rank{rank}.sqlite"))
         with closing(sqlite3.connect(path)) as database, database:
             keep_rank(database, rank, later_ns=rank * NS_PER_S, skew_ns=rank * 300_000)
         paths.append(path)
-    whole.unlink()
-    whole.with_suffix(".truth.json").unlink()
     return paths
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.recordings import recorded
 from traceattr.cli import app
 from traces.description import Simulation
-from traces.simulate import simulate
 
 SLOW = 1.25
 
@@ -19,8 +19,8 @@ SLOW = 1.25
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a directory with one load: node by node but slower, and as whole graphs."""
     path = tmp_path_factory.mktemp("one load")
-    simulate(Simulation(rounds=3, slowdowns=(SLOW, SLOW)), path / "node.sqlite")
-    simulate(Simulation(rounds=3, mode="graph"), path / "graph.sqlite")
+    (path / "node.sqlite").symlink_to(recorded(Simulation(rounds=3, slowdowns=(SLOW, SLOW)))[0])
+    (path / "graph.sqlite").symlink_to(recorded(Simulation(rounds=3, mode="graph"))[0])
     return path
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.decoding import ATTENTION, GEMM, RECURRENCE, Kernel, Server, opened, served
+from tests.recordings import recorded
 from traceattr.attribution.analysis import Window
 from traceattr.attribution.layer_figures import LayerKind, Layers, OutlierLayer, Period
 from traceattr.attribution.layers import find_layers
@@ -17,7 +18,7 @@ from traceattr.attribution.round_figures import Spread
 from traces.cases import CASES
 from traces.description import Simulation
 from traces.export_writer import ExportWriter
-from traces.simulate import run, simulate
+from traces.simulate import run
 
 A, G = LayerKind.ATTENTION, LayerKind.RECURRENT
 STAGE_1, STAGE_2 = "_fwd_kernel_stage1", "_fwd_kernel_stage2"
@@ -275,11 +276,10 @@ def true_layer_ns(simulation: Simulation, rank: int, kernels: dict[str, int]) ->
     return {letter: mean(values) for letter, values in costs.items()}
 
 
-def test_the_layers_of_a_simulated_server_are_all_found(tmp_path: Path) -> None:
+def test_the_layers_of_a_simulated_server_are_all_found() -> None:
     simulation = Simulation(rounds=4)
-    simulate(simulation, tmp_path / "trace.sqlite")
 
-    server = opened(tmp_path / "trace.sqlite")
+    server = opened(recorded(simulation)[0])
 
     true = true_layer_ns(simulation, 0, {"G": 17, "A": 20})
     layers = layers_of(server)
@@ -303,29 +303,23 @@ def test_the_layers_of_a_simulated_server_are_all_found(tmp_path: Path) -> None:
         pytest.param(Simulation(rounds=2, before=("prefill",)), id="prefill"),
     ],
 )
-def test_layers_are_counted_in_every_kind_of_trace(simulation: Simulation, tmp_path: Path) -> None:
-    simulate(simulation, tmp_path / "trace.sqlite")
-
-    layers = layers_of(opened(tmp_path / "trace.sqlite"))
+def test_layers_are_counted_in_every_kind_of_trace(simulation: Simulation) -> None:
+    layers = layers_of(opened(recorded(simulation)[0]))
 
     assert (layers.replays, layers.unusual) == (2, 0)
     assert (layers.recurrent_layers, layers.attention_layers) == (48, 16)
 
 
 @pytest.mark.parametrize("case", ["eagle3-tree", "standalone-draft", "one-pass-draft"])
-def test_the_layers_of_a_simulated_llama_are_its_32(case: str, tmp_path: Path) -> None:
-    simulate(replace(CASES[case], rounds=2), tmp_path / "trace.sqlite")
-
-    layers = layers_of(opened(tmp_path / "trace.sqlite"))
+def test_the_layers_of_a_simulated_llama_are_its_32(case: str) -> None:
+    layers = layers_of(opened(recorded(replace(CASES[case], rounds=2))[0]))
 
     assert (layers.layers, layers.attention_layers, layers.unusual) == (32, 32, 0)
     assert layers.outliers == ()
 
 
-def test_graph_mode_says_nothing_about_the_layers_of_a_simulated_server(tmp_path: Path) -> None:
-    simulate(Simulation(rounds=2, mode="graph"), tmp_path / "trace.sqlite")
-
-    layers = layers_of(opened(tmp_path / "trace.sqlite"))
+def test_graph_mode_says_nothing_about_the_layers_of_a_simulated_server() -> None:
+    layers = layers_of(opened(recorded(Simulation(rounds=2, mode="graph"))[0]))
 
     assert layers.layers is None
     assert layers.reason == "no layers: graphs were not traced per node"

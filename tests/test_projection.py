@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.recordings import recorded
 from traceattr.cli import app
 from traces.description import Simulation
-from traces.simulate import simulate
 from traces.workload_file import QWEN36_27B_A6000
 
 DEMO = QWEN36_27B_A6000.with_name("demo.sqlite")
@@ -206,14 +206,10 @@ def test_a_mistake_is_one_line_on_standard_error(what: str, message: str) -> Non
     assert result.stderr.count("\n") == 1
 
 
-def test_where_graphs_hide_kernels_only_seams_carry_over(
-    tmp_path: Path,
-) -> None:
-    simulate(Simulation(rounds=6, mode="graph"), tmp_path / "trace.sqlite")
+def test_where_graphs_hide_kernels_only_seams_carry_over() -> None:
+    trace, _ = recorded(Simulation(rounds=6, mode="graph"))
 
-    found = report("remove_seam=verify->draft_extend", "batch=8", trace=tmp_path / "trace.sqlite")[
-        "roofline"
-    ]
+    found = report("remove_seam=verify->draft_extend", "batch=8", trace=trace)["roofline"]
 
     seam, batch = found["what_if"]
     measured = found["round"]["measured_ns"]
@@ -221,9 +217,7 @@ def test_where_graphs_hide_kernels_only_seams_carry_over(
     assert batch["round"]["expected_with_excess_ns"] is None
     assert batch["reason"].startswith("CUDA graphs hide which kernels ran")
 
-    text = run(
-        "remove_seam=verify->draft_extend", "batch=8", trace=tmp_path / "trace.sqlite"
-    ).stdout
+    text = run("remove_seam=verify->draft_extend", "batch=8", trace=trace).stdout
     assert "\nas predicted  " in text.partition(", drawn to scale\n")[2]
 
 

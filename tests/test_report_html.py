@@ -20,6 +20,7 @@ from tests.pages import (
     read_page,
     with_round_series,
 )
+from tests.recordings import recorded
 from tests.test_report_terminal import CASES
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.closeup import Closeups
@@ -29,7 +30,6 @@ from traceattr.report.html_histogram import histograms
 from traceattr.report.html_json import embedded_json
 from traceattr.report.html_kernels import MOST_KERNELS
 from traces.description import Simulation
-from traces.simulate import simulate
 
 DEMO = Path(__file__).parent.parent / "traces" / "demo.sqlite"
 ASSETS = files("traceattr.report") / "html_assets"
@@ -150,9 +150,8 @@ def test_every_gap_of_the_round_says_what_it_joins(demo: str) -> None:
     assert len(kinds) == len(drawn["gapStarts"]) == len(drawn["gapLengths"])
 
 
-def test_what_a_graph_hides_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "trace.sqlite"
-    simulate(Simulation(rounds=2, mode="graph"), path)
+def test_what_a_graph_hides_is_said() -> None:
+    path, _ = recorded(Simulation(rounds=2, mode="graph"))
 
     text = page_of_trace(path)
 

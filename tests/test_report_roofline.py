@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tests.loading import PID
+from tests.recordings import recorded
 from tests.round_analyses import speculative
 from traceattr.attribution.rank_figures import RankGroup
 from traceattr.cli import app
@@ -23,7 +24,6 @@ from traceattr.roofline.inputs import Input
 from traces.cases import CASES
 from traces.description import Simulation
 from traces.export_writer import ExportWriter
-from traces.simulate import simulate
 from traces.workload_file import QWEN36_27B_A6000, load_workload
 
 DEMO = QWEN36_27B_A6000.with_name("demo.sqlite")
@@ -70,16 +70,13 @@ def slow_gemms(tmp_path_factory: pytest.TempPathFactory) -> Path:
         encoding="utf-8",
     )
     workload = load_workload(folder / "server.toml")
-    simulate(Simulation(rounds=3, workload=workload), folder / "trace.sqlite")
-    return folder / "trace.sqlite"
+    return recorded(Simulation(rounds=3, workload=workload))[0]
 
 
 @pytest.fixture(scope="module")
-def hidden(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def hidden() -> Path:
     """Return a trace in which graphs were recorded as a whole."""
-    path = tmp_path_factory.mktemp("hidden") / "trace.sqlite"
-    simulate(Simulation(rounds=6, mode="graph"), path)
-    return path
+    return recorded(Simulation(rounds=6, mode="graph"))[0]
 
 
 @pytest.mark.parametrize("phase", ["target", "draft"])
@@ -358,11 +355,10 @@ def test_without_rounds_nothing_is_compared(tmp_path: Path) -> None:
     assert {entry["measured_ns"] for entry in found["categories"]} == {None}
 
 
-def test_several_batch_sizes_are_said(tmp_path: Path) -> None:
-    two_sizes = replace(CASES["two-batch-sizes"], rounds=4)
-    simulate(two_sizes, tmp_path / "trace.sqlite")
+def test_several_batch_sizes_are_said() -> None:
+    trace, _ = recorded(replace(CASES["two-batch-sizes"], rounds=4))
 
-    found = document(*SERVED, trace=tmp_path / "trace.sqlite")
+    found = document(*SERVED, trace=trace)
 
     [notice] = [one for one in found["warnings"] if one["code"] == "batch-sizes-mixed"]
     assert "and a prediction is of one" in notice["text"]

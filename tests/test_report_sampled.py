@@ -1,8 +1,8 @@
 """Over how many rounds figures per round are."""
 
 from dataclasses import replace
-from pathlib import Path
 
+from tests.recordings import recorded
 from tests.round_analyses import speculative, speculative_two_gpus
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.analyze import analyze
@@ -11,7 +11,6 @@ from traceattr.ingest.trace import open_trace
 from traceattr.report.render import ReportFormat, render
 from traceattr.rules.rule_set import load_rules
 from traces.description import Simulation
-from traces.simulate import simulate
 
 
 def few(made: Analysis, rounds: int, of: int) -> Analysis:
@@ -39,10 +38,10 @@ def test_below_ten_rounds_no_table_has_a_percentile() -> None:
         assert "p99" not in render(made, report_format, width=100, color=False)
 
 
-def test_rounds_chosen_by_number_all_count_on_every_gpu(tmp_path: Path) -> None:
-    simulate(Simulation(rounds=4, slowdowns=(1.0, 1.05)), tmp_path / "trace.sqlite")
+def test_rounds_chosen_by_number_all_count_on_every_gpu() -> None:
+    path, _ = recorded(Simulation(rounds=4, slowdowns=(1.0, 1.05)))
 
-    with open_trace(tmp_path / "trace.sqlite") as trace:
+    with open_trace(path) as trace:
         part = analyze(trace, load_rules(), Choice(rounds=(0, 2)))
 
     assert (part.rounds.count, part.rounds.sampled) == (2, 2)
@@ -50,10 +49,10 @@ def test_rounds_chosen_by_number_all_count_on_every_gpu(tmp_path: Path) -> None:
     assert [group.decode_rounds for group in part.ranks] == [2]
 
 
-def test_the_last_round_of_a_trace_has_no_length_and_is_not_counted_in(tmp_path: Path) -> None:
-    simulate(Simulation(rounds=4), tmp_path / "trace.sqlite")
+def test_the_last_round_of_a_trace_has_no_length_and_is_not_counted_in() -> None:
+    path, _ = recorded(Simulation(rounds=4))
 
-    with open_trace(tmp_path / "trace.sqlite") as trace:
+    with open_trace(path) as trace:
         found = analyze(trace, load_rules())
 
     assert (found.rounds.count, found.rounds.sampled) == (4, 3)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from tests.conftest import CheckGolden
+from tests.recordings import recorded
 from tests.round_analyses import speculative
 from traceattr.cli import app
 from traceattr.report.canvas import Canvas
@@ -28,7 +29,6 @@ from traceattr.roofline.deployment import deployment_from_flags
 from traceattr.roofline.hardware import load_gpus
 from traceattr.roofline.roofline import Roofline, build_roofline
 from traces.description import Simulation
-from traces.simulate import simulate
 from traces.workload_file import QWEN36_27B_A6000
 
 DEMO = QWEN36_27B_A6000.with_name("demo.sqlite")
@@ -225,8 +225,8 @@ def test_measured_points_are_drawn_in_the_report(tmp_path: Path, check_golden: C
 
 
 def test_without_measured_categories_the_drawing_says_why(tmp_path: Path) -> None:
-    trace, plot = tmp_path / "trace.sqlite", tmp_path / "plot.svg"
-    simulate(Simulation(rounds=6, mode="graph"), trace)
+    trace, _ = recorded(Simulation(rounds=6, mode="graph"))
+    plot = tmp_path / "plot.svg"
 
     result = report(*SERVED, "--draft-steps", "3", "--tp", "2", "--plot", plot, trace=trace)
 

@@ -12,6 +12,7 @@ from typing import Literal
 
 import pytest
 
+from tests.recordings import recorded
 from traceattr.attribution.account import Account, open_account
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.analyze import analyze
@@ -26,7 +27,6 @@ from traceattr.rules.rule_set import load_rules
 from traces import cases as simulated
 from traces.description import Simulation
 from traces.eras import ERAS
-from traces.simulate import simulate
 from traces.truth import GpuTruth, Truth
 
 TOLERANCE_NS = 10_000
@@ -55,8 +55,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
 
     @cache
     def made(name: str, mode: Literal["node", "graph"]) -> tuple[Path, Truth]:
-        path = tmp_path_factory.mktemp("rounds") / "trace.sqlite"
-        return path, simulate(replace(SERVERS[name], mode=mode), path)
+        return recorded(replace(SERVERS[name], mode=mode))
 
     return made
 
@@ -78,9 +77,8 @@ def analysed(recording: Recording) -> Analysed:
 
 
 @contextmanager
-def recorded(simulation: Simulation, folder: Path) -> Iterator[tuple[Trace, Truth]]:
-    path = folder / "trace.sqlite"
-    truth = simulate(simulation, path)
+def opened(simulation: Simulation) -> Iterator[tuple[Trace, Truth]]:
+    path, truth = recorded(simulation)
     with open_trace(path) as trace:
         yield trace, truth
 
@@ -122,8 +120,8 @@ def test_every_round_is_found_on_every_rank(
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_rounds_are_found_in_every_era(era: str, tmp_path: Path) -> None:
-    with recorded(Simulation(rounds=3, era=era), tmp_path) as (trace, truth):
+def test_rounds_are_found_in_every_era(era: str) -> None:
+    with opened(Simulation(rounds=3, era=era)) as (trace, truth):
         [first, second] = accounts(trace)
 
     assert missing(first, truth.gpus[0]) == missing(second, truth.gpus[1]) == []
@@ -222,22 +220,22 @@ def test_a_pause_is_no_host_gap(recording: Recording) -> None:
         assert host_ns < 50_000_000
 
 
-def test_a_trace_of_rounds_alone_is_reported_whole(tmp_path: Path) -> None:
-    with recorded(Simulation(rounds=4), tmp_path) as (trace, truth):
+def test_a_trace_of_rounds_alone_is_reported_whole() -> None:
+    with opened(Simulation(rounds=4)) as (trace, truth):
         analysis = analyze(trace, load_rules())
 
     assert (analysis.window.start_ns, analysis.window.end_ns) == (truth.start_ns, truth.end_ns)
     assert analysis.rounds.cut == ()
 
 
-def speculative(tmp_path: Path) -> Analysis:
-    with recorded(Simulation(rounds=4), tmp_path) as (trace, _):
+def speculative() -> Analysis:
+    with opened(Simulation(rounds=4)) as (trace, _):
         return analyze(trace, load_rules())
 
 
-def test_figures_per_round_sum_to_the_round(tmp_path: Path) -> None:
+def test_figures_per_round_sum_to_the_round() -> None:
     """Means add up; medians and percentiles of parts need not."""
-    analysis = speculative(tmp_path)
+    analysis = speculative()
 
     for time in analysis.per_gpu:
         means = [entry.spread.mean for entry in time.per_round if entry.spread]
@@ -247,8 +245,8 @@ def test_figures_per_round_sum_to_the_round(tmp_path: Path) -> None:
     assert sum(first) == pytest.approx(analysis.rounds.wall.mean, abs=len(first))
 
 
-def test_a_round_replays_each_graph_once(tmp_path: Path) -> None:
-    analysis = speculative(tmp_path)
+def test_a_round_replays_each_graph_once() -> None:
+    analysis = speculative()
 
     assert analysis.rounds.kind == "speculative"
     assert dict(analysis.rounds.replays_per_round) == {
@@ -263,8 +261,8 @@ def test_a_round_replays_each_graph_once(tmp_path: Path) -> None:
     }
 
 
-def test_rounds_can_be_chosen_by_number(tmp_path: Path) -> None:
-    with recorded(Simulation(rounds=4), tmp_path) as (trace, _):
+def test_rounds_can_be_chosen_by_number() -> None:
+    with opened(Simulation(rounds=4)) as (trace, _):
         whole = analyze(trace, load_rules())
         part = analyze(trace, load_rules(), Choice(rounds=(1, 3)))
 
@@ -274,16 +272,16 @@ def test_rounds_can_be_chosen_by_number(tmp_path: Path) -> None:
     assert part.window.wall_ns == pytest.approx(2 * whole.rounds.wall.mean, rel=0.01)
 
 
-def test_rounds_that_are_not_there_are_an_error(tmp_path: Path) -> None:
+def test_rounds_that_are_not_there_are_an_error() -> None:
     with (
-        recorded(Simulation(rounds=4), tmp_path) as (trace, _),
+        opened(Simulation(rounds=4)) as (trace, _),
         pytest.raises(OptionError, match=r"rounds 0:4"),
     ):
         analyze(trace, load_rules(), Choice(rounds=(2, 9)))
 
 
-def test_the_user_knows_better_what_a_graph_is_for(tmp_path: Path) -> None:
-    with recorded(Simulation(rounds=3), tmp_path) as (trace, _):
+def test_the_user_knows_better_what_a_graph_is_for() -> None:
+    with opened(Simulation(rounds=3)) as (trace, _):
         known = analyze(trace, load_rules())
         [draft] = [f for f in known.rounds.graphs if f.kind == "draft" and f.gpu == 0]
         given = parse_graph_kinds([f"{draft.graph_ids[0]}=other"])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from tests.loading import PID, SECOND_PID
+from tests.recordings import recorded
 from traceattr.cli import app
 from traceattr.ingest.residue import residue
 from traceattr.ingest.scrub_text import REMOVED, public_message, public_title, public_value
@@ -22,7 +23,6 @@ from traces.description import Simulation
 from traces.eras import ERAS
 from traces.export_writer import ExportWriter
 from traces.identity import global_pid, global_tid
-from traces.simulate import simulate
 from traces.surroundings import FAKE_SECRETS
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "traces"
@@ -284,8 +284,8 @@ def test_a_part_of_the_time_can_be_shared(tmp_path: Path) -> None:
     ],
 )
 def test_the_report_of_a_simulated_server_is_equal(simulation: Simulation, tmp_path: Path) -> None:
-    path, out = tmp_path / "trace.sqlite", tmp_path / "out.sqlite"
-    simulate(simulation, path)
+    path, _ = recorded(simulation)
+    out = tmp_path / "trace.sqlite"
 
     assert scrub(path, out, "--hash-names").exit_code == 0
 

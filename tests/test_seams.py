@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.recordings import recorded
 from tests.synthetic import rounds_only
 from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import Window
@@ -25,7 +26,6 @@ from traceattr.ingest.host import load_host_ranges, load_os_calls
 from traceattr.ingest.trace import open_trace
 from traceattr.rules.rule_set import load_rules
 from traces.description import Simulation
-from traces.simulate import simulate
 from traces.truth import GpuTruth, Truth
 
 Span = tuple[int, int]
@@ -244,9 +244,9 @@ def reported(path: Path, choice: GapChoice | None = None) -> GapReport:
         return report_gaps(trace, load_rules(), gap_choice=choice or GapChoice())
 
 
-def recorded(simulation: Simulation, folder: Path) -> tuple[GapReport, Truth]:
-    truth = simulate(simulation, folder / "trace.sqlite")
-    return reported(folder / "trace.sqlite"), truth
+def simulated(simulation: Simulation) -> tuple[GapReport, Truth]:
+    path, truth = recorded(simulation)
+    return reported(path), truth
 
 
 def seams_by_truth(true: GpuTruth) -> dict[str, int]:
@@ -266,10 +266,8 @@ def assert_parts_sum(gpu: GpuGaps) -> None:
 
 
 @pytest.mark.parametrize("simulation", CASES)
-def test_seams_and_their_causes_are_those_of_the_simulator(
-    simulation: Simulation, tmp_path: Path
-) -> None:
-    report, truth = recorded(simulation, tmp_path)
+def test_seams_and_their_causes_are_those_of_the_simulator(simulation: Simulation) -> None:
+    report, truth = simulated(simulation)
 
     for gpu, true in zip(report.per_gpu, truth.gpus, strict=True):
         assert_parts_sum(gpu)
@@ -294,17 +292,17 @@ def right_causes(gpu: GpuGaps, true: GpuTruth) -> tuple[int, int]:
     return told_ns, right_ns
 
 
-def test_envelopes_hide_pairs_and_not_seams(tmp_path: Path) -> None:
-    report, _ = recorded(Simulation(rounds=2, mode="graph"), tmp_path)
+def test_envelopes_hide_pairs_and_not_seams() -> None:
+    report, _ = simulated(Simulation(rounds=2, mode="graph"))
 
     assert [gpu.pairs for gpu in report.per_gpu] == [None, None]
     assert "graph-mode" in {notice.code for notice in report.warnings}
 
 
-def test_a_slower_seam_shows_in_its_row_and_in_no_other(tmp_path: Path) -> None:
-    base, _ = recorded(Simulation(rounds=12), tmp_path)
+def test_a_slower_seam_shows_in_its_row_and_in_no_other() -> None:
+    base, _ = simulated(Simulation(rounds=12))
     delays = {"verify->draft_extend": 60_000}
-    head, _ = recorded(Simulation(rounds=12, seam_delays_ns=delays), tmp_path)
+    head, _ = simulated(Simulation(rounds=12, seam_delays_ns=delays))
 
     change_us = {
         before.seam: ((after.per_round_ns or 0) - (before.per_round_ns or 0)) / 1000
@@ -316,8 +314,8 @@ def test_a_slower_seam_shows_in_its_row_and_in_no_other(tmp_path: Path) -> None:
     assert all(abs(change) < 6 for change in change_us.values())
 
 
-def test_the_cut_begin_of_a_trace_neither_dilutes_a_seam_nor_is_one(tmp_path: Path) -> None:
-    report, truth = recorded(Simulation(rounds=6), tmp_path)
+def test_the_cut_begin_of_a_trace_neither_dilutes_a_seam_nor_is_one() -> None:
+    report, truth = simulated(Simulation(rounds=6))
 
     for gpu, true in zip(report.per_gpu, truth.gpus, strict=True):
         seams = {seam.seam: seam for seam in gpu.seams}
@@ -330,8 +328,8 @@ def test_the_cut_begin_of_a_trace_neither_dilutes_a_seam_nor_is_one(tmp_path: Pa
         assert (seams["eager->draft"].per_round_count, seams["eager->draft"].rounds_with) == (0, 0)
 
 
-def test_a_seam_that_not_every_round_has_says_how_many_have_it(tmp_path: Path) -> None:
-    report, _ = recorded(Simulation(rounds=8, every=4), tmp_path)
+def test_a_seam_that_not_every_round_has_says_how_many_have_it() -> None:
+    report, _ = simulated(Simulation(rounds=8, every=4))
 
     for gpu in report.per_gpu:
         rounds_with = {seam.seam: seam.rounds_with for seam in gpu.seams}
@@ -339,10 +337,10 @@ def test_a_seam_that_not_every_round_has_says_how_many_have_it(tmp_path: Path) -
         assert rounds_with["prefill->draft"] in (1, 2)
 
 
-def test_gaps_below_a_length_are_left_out_and_counted(tmp_path: Path) -> None:
-    simulate(Simulation(rounds=2), tmp_path / "trace.sqlite")
+def test_gaps_below_a_length_are_left_out_and_counted() -> None:
+    path, _ = recorded(Simulation(rounds=2))
 
-    [gpu, _] = reported(tmp_path / "trace.sqlite", GapChoice(top=3, min_ns=50_000)).per_gpu
+    [gpu, _] = reported(path, GapChoice(top=3, min_ns=50_000)).per_gpu
 
     assert_parts_sum(gpu)
     assert gpu.pairs == ()

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.decoding import ATTENTION, GEMM, RECURRENCE, Kernel, Server, opened, served, shifted
+from tests.recordings import recorded
 from traceattr.attribution.analysis import Window
 from traceattr.attribution.sequence_figures import GraphSequence, GraphSequences, NamedKernel
 from traceattr.attribution.sequences import graph_sequences
 from traces.description import Simulation
 from traces.export_writer import ExportWriter
-from traces.simulate import simulate
 from traces.workload_file import WORKLOADS, load_workload
 
 REPLAY: list[Kernel] = [(GEMM, 0, 20), (ATTENTION, 20, 30), (GEMM, 30, 60)]
@@ -57,12 +57,11 @@ def test_replays_that_the_window_cuts_do_not_count(tmp_path: Path) -> None:
     assert (graph.replays, graph.of_replays) == (2, 2)
 
 
-def test_simulated_graphs_run_what_the_simulator_says_on_every_gpu(tmp_path: Path) -> None:
+def test_simulated_graphs_run_what_the_simulator_says_on_every_gpu() -> None:
     workload = load_workload(WORKLOADS["llama31_8b_h100_tp2"])
-    simulation = Simulation(rounds=3, workload=workload)
-    simulate(simulation, tmp_path / "trace.sqlite")
+    path, _ = recorded(Simulation(rounds=3, workload=workload))
 
-    sequences = sequences_of(opened(tmp_path / "trace.sqlite"))
+    sequences = sequences_of(opened(path))
 
     assert [(graph.gpu, graph.kind) for graph in sequences.graphs] == [
         (gpu, kind) for gpu in range(2) for kind in ("verify", "draft", "draft_extend")
@@ -75,12 +74,11 @@ def test_simulated_graphs_run_what_the_simulator_says_on_every_gpu(tmp_path: Pat
         assert (graph.replays, graph.of_replays) == (3, 3)
 
 
-def test_graphs_recorded_as_a_whole_have_no_sequence(tmp_path: Path) -> None:
+def test_graphs_recorded_as_a_whole_have_no_sequence() -> None:
     workload = load_workload(WORKLOADS["llama31_8b_h100_tp2"])
-    simulation = Simulation(rounds=2, mode="graph", workload=workload)
-    simulate(simulation, tmp_path / "trace.sqlite")
+    path, _ = recorded(Simulation(rounds=2, mode="graph", workload=workload))
 
-    assert sequences_of(opened(tmp_path / "trace.sqlite")) == GraphSequences()
+    assert sequences_of(opened(path)) == GraphSequences()
 
 
 def test_work_beside_the_main_stream_comes_last_wherever_it_begins(tmp_path: Path) -> None:

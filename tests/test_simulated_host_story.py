@@ -3,15 +3,15 @@
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
+from tests.recordings import recorded
 from traces.answer import truth_of
 from traces.description import Simulation
 from traces.export_writer import global_tid
 from traces.host_story import HostStory
-from traces.simulate import run, simulate
+from traces.simulate import run
 from traces.timeline import ApiCall, GpuOp, HostSpan, Timeline
 from traces.truth import CauseTruth
 from traces.workload import Set
@@ -72,10 +72,8 @@ def test_a_copy_to_pageable_memory_blocks_and_a_pinned_one_does_not() -> None:
     assert {call.blocks for call in run(pinned).calls if call.name == COPY} == {False}
 
 
-def test_other_threads_change_nothing_but_the_file(tmp_path: Path) -> None:
-    path = tmp_path / "threads.sqlite"
-
-    truth = simulate(replace(DECODE, other_threads=True), path)
+def test_other_threads_change_nothing_but_the_file() -> None:
+    path, truth = recorded(replace(DECODE, other_threads=True))
 
     assert truth == truth_of(run(DECODE), DECODE)
     with closing(sqlite3.connect(path)) as connection:

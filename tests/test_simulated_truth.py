@@ -1,10 +1,10 @@
 """The analysis of simulated servers against what the simulator knows."""
 
 from collections import defaultdict
-from pathlib import Path
 
 import pytest
 
+from tests.recordings import recorded
 from traceattr.attribution.analysis import Analysis, GpuTime
 from traceattr.attribution.analyze import analyze
 from traceattr.attribution.choice import Choice
@@ -13,7 +13,6 @@ from traceattr.rules.categories import GRAPH
 from traceattr.rules.rule_set import load_rules
 from traces.description import Simulation
 from traces.eras import ERAS
-from traces.simulate import simulate
 from traces.truth import Truth
 
 NODE_CASES = [
@@ -35,9 +34,8 @@ GRAPH_CASES = [
 ]
 
 
-def analysed(simulation: Simulation, folder: Path) -> tuple[Analysis, Truth]:
-    path = folder / "trace.sqlite"
-    truth = simulate(simulation, path)
+def analysed(simulation: Simulation) -> tuple[Analysis, Truth]:
+    path, truth = recorded(simulation)
     with open_trace(path) as trace:
         return analyze(trace, load_rules()), truth
 
@@ -50,10 +48,8 @@ def exclusive_ns(time: GpuTime) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("simulation", [*NODE_CASES, *GRAPH_CASES])
-def test_every_nanosecond_is_owned_as_the_simulator_says(
-    simulation: Simulation, tmp_path: Path
-) -> None:
-    analysis, truth = analysed(simulation, tmp_path)
+def test_every_nanosecond_is_owned_as_the_simulator_says(simulation: Simulation) -> None:
+    analysis, truth = analysed(simulation)
 
     assert (analysis.window.start_ns, analysis.window.end_ns) == (truth.start_ns, truth.end_ns)
     for gpu, time, true in zip(analysis.gpus, analysis.per_gpu, truth.gpus, strict=True):
@@ -66,8 +62,8 @@ def test_every_nanosecond_is_owned_as_the_simulator_says(
 
 
 @pytest.mark.parametrize("simulation", NODE_CASES)
-def test_busy_sums_counts_and_idle_parts_are_exact(simulation: Simulation, tmp_path: Path) -> None:
-    analysis, truth = analysed(simulation, tmp_path)
+def test_busy_sums_counts_and_idle_parts_are_exact(simulation: Simulation) -> None:
+    analysis, truth = analysed(simulation)
 
     for time, true in zip(analysis.per_gpu, truth.gpus, strict=True):
         for subcategory, amount in true.communication.items():
@@ -87,9 +83,9 @@ def test_busy_sums_counts_and_idle_parts_are_exact(simulation: Simulation, tmp_p
 
 @pytest.mark.parametrize("simulation", GRAPH_CASES)
 def test_graph_mode_invents_no_category_and_abstains_on_in_graph_gaps(
-    simulation: Simulation, tmp_path: Path
+    simulation: Simulation,
 ) -> None:
-    analysis, truth = analysed(simulation, tmp_path)
+    analysis, truth = analysed(simulation)
 
     for time, true in zip(analysis.per_gpu, truth.gpus, strict=True):
         assert exclusive_ns(time).keys() == true.categories.keys()
@@ -103,9 +99,8 @@ def test_graph_mode_invents_no_category_and_abstains_on_in_graph_gaps(
         assert "graph-work-missing" in {notice.code for notice in analysis.warnings}
 
 
-def test_two_windows_that_meet_sum_to_the_whole(tmp_path: Path) -> None:
-    path = tmp_path / "trace.sqlite"
-    truth = simulate(Simulation(rounds=2), path)
+def test_two_windows_that_meet_sum_to_the_whole() -> None:
+    path, truth = recorded(Simulation(rounds=2))
     middle = (truth.start_ns + truth.end_ns) // 2 + 1
 
     with open_trace(path) as trace:

@@ -4,10 +4,10 @@ from pathlib import Path
 import pytest
 
 from tests.decoding import ALL_REDUCE, ATTENTION, GEMM, Kernel, Server, opened, served
+from tests.recordings import recorded
 from traceattr.attribution.collectives import communication
 from traceattr.attribution.rank_figures import IDLE, Straggler
 from traces.description import Simulation
-from traces.simulate import simulate
 
 ROUND_NS = 1_000
 
@@ -143,17 +143,16 @@ def test_a_rank_that_delays_each_round_once_stands_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("slow", [0, 2])
-def test_the_slow_gpu_of_a_simulated_server_is_found(slow: int, tmp_path: Path) -> None:
+def test_the_slow_gpu_of_a_simulated_server_is_found(slow: int) -> None:
     slowdowns = tuple(1.05 if rank == slow else 1.0 for rank in range(4))
-    simulate(Simulation(rounds=2, slowdowns=slowdowns), tmp_path / "trace.sqlite")
 
-    straggler = straggler_of(opened(tmp_path / "trace.sqlite"))
+    straggler = straggler_of(opened(recorded(Simulation(rounds=2, slowdowns=slowdowns))[0]))
 
     assert straggler is not None
     assert (straggler.gpu, straggler.category) == (slow, "weight_gemm")
 
 
-def test_equal_gpus_of_a_simulated_server_hide_no_straggler(tmp_path: Path) -> None:
-    simulate(Simulation(rounds=4, slowdowns=(1.0, 1.0)), tmp_path / "trace.sqlite")
+def test_equal_gpus_of_a_simulated_server_hide_no_straggler() -> None:
+    path, _ = recorded(Simulation(rounds=4, slowdowns=(1.0, 1.0)))
 
-    assert straggler_of(opened(tmp_path / "trace.sqlite")) is None
+    assert straggler_of(opened(path)) is None
