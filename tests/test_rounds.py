@@ -2,11 +2,10 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from statistics import median_low
 from typing import Literal
 
@@ -46,34 +45,23 @@ CASES = [
 ]
 
 
-Recording = Callable[[str, Literal["node", "graph"]], tuple[Path, Truth]]
+Mode = Literal["node", "graph"]
 
 
-@pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
-    """Simulate a server once for all tests of this module."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of a server, what was found of it, and all of its recording analysed."""
 
-    @cache
-    def made(name: str, mode: Literal["node", "graph"]) -> tuple[Path, Truth]:
-        return recorded(replace(SERVERS[name], mode=mode))
-
-    return made
+    truth: Truth
+    accounts: list[Account]
+    analysis: Analysis
 
 
-Analysed = Callable[[str, Literal["node", "graph"]], Analysis]
-
-
-@pytest.fixture(scope="module")
-def analysed(recording: Recording) -> Analysed:
-    """Analyse the whole recording of a server once for all tests of this module."""
-
-    @cache
-    def made(name: str, mode: Literal["node", "graph"]) -> Analysis:
-        path, truth = recording(name, mode)
-        with open_trace(path) as trace:
-            return analyze(trace, load_rules(), Choice(window=(truth.start_ns, truth.end_ns)))
-
-    return made
+@cache
+def found(name: str, mode: Mode) -> Found:
+    with opened(replace(SERVERS[name], mode=mode)) as (trace, truth):
+        whole = Choice(window=(truth.start_ns, truth.end_ns))
+        return Found(truth, accounts(trace), analyze(trace, load_rules(), whole))
 
 
 @contextmanager
@@ -109,14 +97,11 @@ def missing(account: Account, true: GpuTruth) -> list[tuple[str, int, int]]:
 
 
 @pytest.mark.parametrize(("name", "mode"), CASES)
-def test_every_round_is_found_on_every_rank(
-    name: str, mode: Literal["node", "graph"], recording: Recording
-) -> None:
-    path, truth = recording(name, mode)
+def test_every_round_is_found_on_every_rank(name: str, mode: Mode) -> None:
+    server = found(name, mode)
 
-    with open_trace(path) as trace:
-        for account, true in zip(accounts(trace), truth.gpus, strict=True):
-            assert missing(account, true) == []
+    for account, true in zip(server.accounts, server.truth.gpus, strict=True):
+        assert missing(account, true) == []
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -129,14 +114,10 @@ def test_rounds_are_found_in_every_era(era: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in SERVERS if name not in WHOLE_RECORDINGS])
-def test_draft_work_is_told_from_target_work(
-    name: str, recording: Recording, analysed: Analysed
-) -> None:
-    _, truth = recording(name, "node")
+def test_draft_work_is_told_from_target_work(name: str) -> None:
+    server = found(name, "node")
 
-    analysis = analysed(name, "node")
-
-    for time, true in zip(analysis.per_gpu, truth.gpus, strict=True):
+    for time, true in zip(server.analysis.per_gpu, server.truth.gpus, strict=True):
         mine: defaultdict[str | None, int] = defaultdict(int)
         for row in time.categories:
             mine[row.phase] += row.exclusive_ns
@@ -149,8 +130,8 @@ def test_draft_work_is_told_from_target_work(
 
 
 @pytest.mark.parametrize("name", SERVERS)
-def test_spreads_are_those_of_the_rounds_one_by_one(name: str, analysed: Analysed) -> None:
-    analysis = analysed(name, "node")
+def test_spreads_are_those_of_the_rounds_one_by_one(name: str) -> None:
+    analysis = found(name, "node").analysis
 
     for time, gaps, series in zip(analysis.per_gpu, analysis.gaps, analysis.series, strict=True):
         assert {(one.category, one.phase): spread_of(one.ns) for one in series.categories} == {
@@ -181,22 +162,16 @@ def mean_of(values: Sequence[int]) -> int:
 
 
 @pytest.mark.parametrize(("name", "mode"), [*CASES[::2], pytest.param("spec-v1", "graph", id="g")])
-def test_an_analysis_is_the_same_when_it_is_read_back(
-    name: str, mode: Literal["node", "graph"], analysed: Analysed
-) -> None:
-    analysis = analysed(name, mode)
+def test_an_analysis_is_the_same_when_it_is_read_back(name: str, mode: Mode) -> None:
+    analysis = found(name, mode).analysis
 
     assert load_analysis(dump_analysis(analysis)) == analysis
 
 
 @pytest.mark.parametrize("mode", ["node", "graph"])
 @pytest.mark.parametrize("name", WHOLE_RECORDINGS)
-def test_start_up_and_tail_are_cut_and_said_to_be(
-    name: str, mode: Literal["node", "graph"], recording: Recording
-) -> None:
-    path, truth = recording(name, mode)
-
-    with open_trace(path) as trace:
+def test_start_up_and_tail_are_cut_and_said_to_be(name: str, mode: Mode) -> None:
+    with opened(replace(SERVERS[name], mode=mode)) as (trace, truth):
         analysis = analyze(trace, load_rules())
 
     steady = [round_ for gpu in truth.gpus for round_ in gpu.rounds]
@@ -210,8 +185,8 @@ def test_start_up_and_tail_are_cut_and_said_to_be(
     assert (analysis.rounds.count, analysis.rounds.prefills) == (8, 1)
 
 
-def test_a_pause_is_no_host_gap(recording: Recording) -> None:
-    with open_trace(recording("a pause", "node")[0]) as trace:
+def test_a_pause_is_no_host_gap() -> None:
+    with opened(SERVERS["a pause"]) as (trace, _):
         analysis = analyze(trace, load_rules())
 
     for time in analysis.per_gpu:
@@ -221,13 +196,15 @@ def test_a_pause_is_no_host_gap(recording: Recording) -> None:
 
 
 def test_a_trace_of_rounds_alone_is_reported_whole() -> None:
-    with opened(Simulation(rounds=4)) as (trace, truth):
-        analysis = analyze(trace, load_rules())
+    _, truth = recorded(Simulation(rounds=4))
+
+    analysis = speculative()
 
     assert (analysis.window.start_ns, analysis.window.end_ns) == (truth.start_ns, truth.end_ns)
     assert analysis.rounds.cut == ()
 
 
+@cache
 def speculative() -> Analysis:
     with opened(Simulation(rounds=4)) as (trace, _):
         return analyze(trace, load_rules())
@@ -263,13 +240,13 @@ def test_a_round_replays_each_graph_once() -> None:
 
 def test_rounds_can_be_chosen_by_number() -> None:
     with opened(Simulation(rounds=4)) as (trace, _):
-        whole = analyze(trace, load_rules())
         part = analyze(trace, load_rules(), Choice(rounds=(1, 3)))
 
     assert part.rounds.count == 2
     assert part.window.why == "rounds 1:3"
-    assert whole.rounds.wall is not None
-    assert part.window.wall_ns == pytest.approx(2 * whole.rounds.wall.mean, rel=0.01)
+    whole = speculative().rounds.wall
+    assert whole is not None
+    assert part.window.wall_ns == pytest.approx(2 * whole.mean, rel=0.01)
 
 
 def test_rounds_that_are_not_there_are_an_error() -> None:
@@ -281,9 +258,8 @@ def test_rounds_that_are_not_there_are_an_error() -> None:
 
 
 def test_the_user_knows_better_what_a_graph_is_for() -> None:
-    with opened(Simulation(rounds=3)) as (trace, _):
-        known = analyze(trace, load_rules())
-        [draft] = [f for f in known.rounds.graphs if f.kind == "draft" and f.gpu == 0]
+    [draft] = [f for f in speculative().rounds.graphs if f.kind == "draft" and f.gpu == 0]
+    with opened(Simulation(rounds=4)) as (trace, _):
         given = parse_graph_kinds([f"{draft.graph_ids[0]}=other"])
         analysis = analyze(trace, load_rules(), Choice(graph_kinds=given))
 
