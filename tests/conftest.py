@@ -46,11 +46,15 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def recordings(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Let all processes of a test run share their recordings."""
-    base = tmp_path_factory.getbasetemp()
-    is_one_of_many = "PYTEST_XDIST_WORKER" in os.environ
-    os.environ[SHELF] = str((base.parent if is_one_of_many else base) / "recordings")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Let all processes of a test run share recordings, and compiled modules if none are kept."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    os.environ[SHELF] = str(folder / "recordings")
+    # A command spends most of its time compiling itself where it may not keep the outcome.
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        os.environ["PYTHONPYCACHEPREFIX"] = str(folder / "compiled")
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The analysis of simulated servers against what the simulator knows."""
 
 from collections import defaultdict
+from functools import cache
 
 import pytest
 
@@ -15,27 +16,25 @@ from traces.description import Simulation
 from traces.eras import ERAS
 from traces.truth import Truth
 
-NODE_CASES = [
-    *(pytest.param(Simulation(rounds=2, era=era), id=f"{era}") for era in ERAS),
-    *(
-        pytest.param(
-            Simulation(rounds=2, era=era, same_device_id=True, correlation_zero=True),
-            id=f"{era} device 0 twice, correlation 0",
+NODE_MODE = {
+    **{era: Simulation(rounds=2, era=era) for era in ERAS},
+    **{
+        f"{era} device 0 twice, correlation 0": Simulation(
+            rounds=2, era=era, same_device_id=True, correlation_zero=True
         )
         for era in ERAS
-    ),
-    pytest.param(Simulation(rounds=2, correlation_zero=True), id="correlation 0"),
-    pytest.param(Simulation(rounds=2, same_device_id=True, plain_titles=True), id="python3 twice"),
-    pytest.param(Simulation(rounds=2, before=("prefill",), nvtx=True), id="prefill"),
-    pytest.param(Simulation(rounds=2, slowdowns=(1.0, 1.0, 1.05, 1.0)), id="TP4 with a straggler"),
-]
-GRAPH_CASES = [
-    pytest.param(Simulation(rounds=2, era=era, mode="graph"), id=f"{era} graph") for era in ERAS
-]
+    },
+    "correlation 0": Simulation(rounds=2, correlation_zero=True),
+    "python3 twice": Simulation(rounds=2, same_device_id=True, plain_titles=True),
+    "prefill": Simulation(rounds=2, before=("prefill",), nvtx=True),
+    "TP4 with a straggler": Simulation(rounds=2, slowdowns=(1.0, 1.0, 1.05, 1.0)),
+}
+GRAPH_MODE = {f"{era} graph": Simulation(rounds=2, era=era, mode="graph") for era in ERAS}
 
 
-def analysed(simulation: Simulation) -> tuple[Analysis, Truth]:
-    path, truth = recorded(simulation)
+@cache
+def analysed(name: str) -> tuple[Analysis, Truth]:
+    path, truth = recorded((NODE_MODE | GRAPH_MODE)[name])
     with open_trace(path) as trace:
         return analyze(trace, load_rules()), truth
 
@@ -47,9 +46,9 @@ def exclusive_ns(time: GpuTime) -> dict[str, int]:
     return dict(total)
 
 
-@pytest.mark.parametrize("simulation", [*NODE_CASES, *GRAPH_CASES])
-def test_every_nanosecond_is_owned_as_the_simulator_says(simulation: Simulation) -> None:
-    analysis, truth = analysed(simulation)
+@pytest.mark.parametrize("name", [*NODE_MODE, *GRAPH_MODE])
+def test_every_nanosecond_is_owned_as_the_simulator_says(name: str) -> None:
+    analysis, truth = analysed(name)
 
     assert (analysis.window.start_ns, analysis.window.end_ns) == (truth.start_ns, truth.end_ns)
     for gpu, time, true in zip(analysis.gpus, analysis.per_gpu, truth.gpus, strict=True):
@@ -61,9 +60,9 @@ def test_every_nanosecond_is_owned_as_the_simulator_says(simulation: Simulation)
         assert time.idle.total_ns == true.idle_ns
 
 
-@pytest.mark.parametrize("simulation", NODE_CASES)
-def test_busy_sums_counts_and_idle_parts_are_exact(simulation: Simulation) -> None:
-    analysis, truth = analysed(simulation)
+@pytest.mark.parametrize("name", NODE_MODE)
+def test_busy_sums_counts_and_idle_parts_are_exact(name: str) -> None:
+    analysis, truth = analysed(name)
 
     for time, true in zip(analysis.per_gpu, truth.gpus, strict=True):
         for subcategory, amount in true.communication.items():
@@ -81,16 +80,14 @@ def test_busy_sums_counts_and_idle_parts_are_exact(simulation: Simulation) -> No
     assert analysis.trace.unrecorded_graph_launches == 0
 
 
-@pytest.mark.parametrize("simulation", GRAPH_CASES)
-def test_graph_mode_invents_no_category_and_abstains_on_in_graph_gaps(
-    simulation: Simulation,
-) -> None:
-    analysis, truth = analysed(simulation)
+@pytest.mark.parametrize("name", GRAPH_MODE)
+def test_graph_mode_invents_no_category_and_abstains_on_in_graph_gaps(name: str) -> None:
+    analysis, truth = analysed(name)
 
     for time, true in zip(analysis.per_gpu, truth.gpus, strict=True):
         assert exclusive_ns(time).keys() == true.categories.keys()
         assert time.idle.in_graph_ns is None
-    if simulation.shows_replays:
+    if GRAPH_MODE[name].shows_replays:
         assert analysis.trace.graph_trace == "graph"
         assert all(GRAPH in exclusive_ns(time) for time in analysis.per_gpu)
     else:
