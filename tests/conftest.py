@@ -3,6 +3,7 @@
 import functools
 import gc
 import os
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,6 +32,10 @@ vars(typer.testing)["_get_command"] = functools.cache(typer.main.get_command)
 # Simulations and analyses make many objects that live and few cycles: to look for cycles as often
 # as Python does takes a quarter of the time.
 gc.set_threshold(100_000, 50, 100)
+
+# A shell that starts the tests in the background lets them ignore Ctrl-C, and they their commands.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CheckGolden = Callable[[str, str], None]
 

@@ -71,8 +71,14 @@ def document(*arguments: str | Path) -> Any:
     return json.loads(result.stdout)
 
 
-def test_the_slow_rank_and_the_clocks_are_found(ranks: list[Path]) -> None:
-    [found] = document(*ranks)["runs"]
+@pytest.fixture(scope="module")
+def runs(ranks: list[Path]) -> Any:
+    """Return what is known of all ranks together."""
+    return document(*ranks)["runs"]
+
+
+def test_the_slow_rank_and_the_clocks_are_found(runs: Any) -> None:
+    [found] = runs
     assert [rank["rank"] for rank in found["ranks"]] == [0, 1, 2, 3]
     assert found["straggler"] == SLOW_RANK
     assert found["matched_rounds"] >= 4
@@ -100,14 +106,14 @@ def test_each_format_names_every_rank(ranks: list[Path], format_: str) -> None:
 
 
 def test_a_trace_that_cannot_be_read_is_named_and_the_others_count(
-    ranks: list[Path], tmp_path: Path
+    ranks: list[Path], runs: Any, tmp_path: Path
 ) -> None:
     broken = tmp_path / "broken.sqlite"
     broken.write_bytes(ranks[0].read_bytes()[:9000])
     found = document(*ranks, broken, tmp_path / "missing.sqlite")
     assert [failed["file"] for failed in found["failed"]] == ["broken.sqlite", "missing.sqlite"]
     assert "truncated" in found["failed"][0]["reason"]
-    assert found["runs"] == document(*ranks)["runs"]
+    assert found["runs"] == runs
 
 
 def test_without_any_readable_trace_it_is_an_error(tmp_path: Path) -> None:
@@ -118,10 +124,10 @@ def test_without_any_readable_trace_it_is_an_error(tmp_path: Path) -> None:
     assert "b.sqlite: no such file" in result.stderr
 
 
-def test_a_copy_is_counted_once(ranks: list[Path], tmp_path: Path) -> None:
+def test_a_copy_is_counted_once(ranks: list[Path], runs: Any, tmp_path: Path) -> None:
     copy = Path(shutil.copy(ranks[1], tmp_path / "rank1_again.sqlite"))
     found = document(*ranks, copy)
-    assert found["runs"] == document(*ranks)["runs"]
+    assert found["runs"] == runs
     [warning] = [each for each in found["warnings"] if each["code"] == "trace-twice"]
     assert warning["text"] == "rank1_again.sqlite is a copy of rank1.sqlite and was left out."
 
