@@ -3,7 +3,11 @@
 import json
 import os
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
+import time
 from contextlib import closing
 from dataclasses import replace
 from itertools import permutations
@@ -22,6 +26,15 @@ from traceattr.report.fleet_text import fleet_headline
 from traces.cases import CASES
 
 NS_PER_S = 10**9
+INTERRUPTIBLE = """
+import signal
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    from traceattr.ingest import machine
+    machine.cores = lambda: 2
+    from traceattr.__main__ import main
+    main()
+"""
 SLOW_RANK = 2
 
 
@@ -222,6 +235,21 @@ def test_traces_of_nodes_are_found_below_a_directory_and_told_apart(
         "node0/trace.sqlite",
         "node1/trace.sqlite",
     ]
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's /proc")
+def test_ctrl_c_while_processes_start_is_one_word(ranks: list[Path]) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTIBLE, "report", *map(str, ranks), "--no-cache"],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        started = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        while process.poll() is None and len(started.read_text().split()) < 2:
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, b"interrupted\n")
 
 
 def test_dask_gives_the_same_bytes(ranks: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:

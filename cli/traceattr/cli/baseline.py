@@ -129,10 +129,11 @@ def _line(saved: "Saved") -> str:
         return visible(f"{saved.name}: {analysis}")
     rounds = analysis.rounds
     length = f", {duration(rounds.wall.median)} each" if rounds.wall else ""
+    counted_rounds = counted(rounds.sampled, f"{rounds.kind} round")
     facts = (
         f"{saved.saved:%Y-%m-%d %H:%M} UTC",
         analysis.trace.file,
         models_text(analysis),
-        f"{counted(rounds.sampled, f'{rounds.kind} round')}{length}",
+        "no rounds" if rounds.kind == "none" else f"{counted_rounds}{length}",
     )
     return visible(f"{saved.name}: {'; '.join(facts)}")

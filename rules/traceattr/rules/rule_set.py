@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -92,13 +93,19 @@ def load_rules(extra: Path | None = None) -> RuleSet:
     Raises:
         RuleError: When ``extra`` cannot be read or `check_rules` finds a problem in it.
     """
-    shipped = shipped_rules()
-    rules = parse_rules(decode(shipped, SHIPPED), SHIPPED)
+    shipped = _shipped()
     if extra is None:
-        return _rule_set(rules, (SHIPPED, shipped))
+        return shipped
     data = read_rule_file(extra)
     own = _checked(decode(data, str(extra)), str(extra))
-    return _rule_set((*own, *rules), (str(extra), data), (SHIPPED, shipped))
+    sources = ((str(extra), data), (SHIPPED, shipped_rules()))
+    return _rule_set((*own, *shipped.rules), *sources)
+
+
+@cache
+def _shipped() -> RuleSet:
+    data = shipped_rules()
+    return _rule_set(parse_rules(decode(data, SHIPPED), SHIPPED), (SHIPPED, data))
 
 
 def _rule_set(rules: tuple[Rule, ...], *sources: tuple[str, bytes]) -> RuleSet:
