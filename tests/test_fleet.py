@@ -247,6 +247,7 @@ def test_ctrl_c_while_processes_start_is_one_word(ranks: list[Path]) -> None:
         started = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         while process.poll() is None and len(started.read_text().split()) < 2:
             time.sleep(0.01)
+        time.sleep(0.1)  # in the midst of the imports of the first one
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=30)
     assert (process.returncode, said) == (130, b"interrupted\n")

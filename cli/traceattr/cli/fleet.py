@@ -1,6 +1,7 @@
 """Several traces at once: on the cores of this machine, or on the workers of a Dask cluster."""
 
 import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -114,7 +115,8 @@ def _locally(job: _Job, paths: Sequence[Path]) -> bytes:
     if workers < 2:
         return _merged([job(path) for path in paths])
     with _pool(workers) as pool:
-        results = [pool.submit(job, path) for path in paths]
+        with _sigint_held_back():
+            results = [pool.submit(job, path) for path in paths]
         return _merged([_result(job, path, one) for path, one in zip(paths, results, strict=True)])
 
 
@@ -128,11 +130,27 @@ def _result(job: _Job, path: Path, running: "Future[bytes]") -> bytes:
 
 @contextmanager
 def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(workers, get_context("spawn"), initializer=_die_of_sigint)
     try:
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _sigint_held_back() -> Iterator[None]:
+    """Let Ctrl-C wait, here and in processes that are started, until these are ready for it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _die_of_sigint() -> None:
+    """Make Ctrl-C end this process without a word; the one that started it has the word."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _workers(paths: Sequence[Path]) -> int:
