@@ -2,6 +2,9 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -201,6 +204,28 @@ def test_what_the_server_does_not_do_is_one_line(
     assert (result.exit_code, result.stdout) == (2, "")
     [line] = [each for each in result.stderr.splitlines() if each.startswith("error: ")]
     assert line.startswith(f"error: {server.url}{message}")
+
+
+@pytest.mark.parametrize("is_recorded", [True, False])
+def test_ctrl_c_stops_the_recording_and_names_what_there_is(
+    folder: Path, server: FakeServer, is_recorded: bool
+) -> None:
+    command = [sys.executable, "-m", "traceattr", "profile", "--attach-server", server.url]
+    process = subprocess.Popen([*command, "-o", "a b"], stderr=subprocess.PIPE, text=True)
+
+    def stop() -> None:
+        if is_recorded:
+            (folder / "a b.nsys-rep").write_bytes(MAGIC)
+        process.send_signal(signal.SIGINT)
+
+    server.on_start = stop
+    _, said = process.communicate(timeout=60)
+
+    kept = "'a b.deployment.json'" if is_recorded else "a b.deployment.json"
+    assert process.returncode == 130
+    assert said.splitlines()[-1].endswith(kept)
+    assert ("traceattr report 'a b.nsys-rep' --deployment" in said) == is_recorded
+    assert told(folder)[-1] == "stop --session=server"
 
 
 def test_a_session_is_stopped_when_the_server_refuses(folder: Path, server: FakeServer) -> None:

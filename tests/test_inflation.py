@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.fake_nsys import write_nsys
 from tests.recordings import recorded
 from traceattr.cli import app
 from traces.description import Simulation
@@ -109,6 +110,32 @@ def test_formats_for_people_have_the_tables_and_no_single_gap(folder: Path) -> N
         assert "between passes" in text
         assert "Scaled: the mean time of a category" in " ".join(text.split())
         assert "verify->draft_extend" not in text.replace("&gt;", ">")
+
+
+def test_recording_both_modes_calibrates_the_one_with_the_other(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    export = f"""
+mode = "graph" if sys.argv[-1].endswith("-graph.nsys-rep") else "node"
+shutil.copyfile(f"{folder}/{{mode}}.sqlite", output)
+"""
+    nsys = write_nsys(tmp_path / "nsys", export=export)
+    monkeypatch.chdir(tmp_path)
+    arguments = ["profile", "--both-modes", "--nsys", str(nsys), "-o", "a", "--format", "json"]
+
+    result = CliRunner().invoke(app, [*arguments, "--", "true"])
+
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    calibrated = document(folder, "--calibrate", folder / "graph.sqlite")["inflation"]
+    assert found["inflation"]["parts"] == calibrated["parts"]
+    assert found["inflation"]["source"] == "graph-mode trace a-graph.sqlite"
+    assert sorted(path.name for path in tmp_path.glob("a*")) == [
+        "a-graph.nsys-rep",
+        "a-graph.sqlite",
+        "a.nsys-rep",
+        "a.sqlite",
+    ]
 
 
 @pytest.mark.parametrize(

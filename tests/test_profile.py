@@ -162,6 +162,11 @@ def test_a_command_that_nsys_ends_has_not_failed(folder: Path) -> None:
             "nsys made no report: it was killed by signal 11; what it started was ended",
         ),
         (
+            "import os; print('sem_open: ProcessWaiter', flush=True); os.abort()",
+            ["--delay", "60"],
+            "nsys made no report: it crashed as it started, which versions of 2022 do now and",
+        ),
+        (
             "output.with_name(output.name + '.qdstrm').write_bytes("
             "b'U3w[END]NVIDIA Nsight Systems Stream')",
             [],

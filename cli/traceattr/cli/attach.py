@@ -5,8 +5,11 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from traceattr.cli.output import check_output, print_text, say, write_output
 from traceattr.errors import NsysError
+from traceattr.interrupt import INTERRUPTED
 
 if TYPE_CHECKING:
     from traceattr.ingest.nsys import Nsys
@@ -53,7 +56,12 @@ def record_attached(
     files.check_free(overwrite=force)
     check_output(deployment, force=force, inputs=())
     write_output(_deployment(server), deployment)
-    said = record_server(server, attached, found, files)
+    before = files.stamps()
+    try:
+        said = record_server(server, attached, found, files)
+    except KeyboardInterrupt:
+        _say_left(files, is_recorded=files.stamps() != before)
+        raise typer.Exit(INTERRUPTED) from None
     if chosen is None or found is None:
         say(
             f"note: no session of nsys on this machine; the nsys that runs {server.url} writes the"
@@ -63,6 +71,16 @@ def record_attached(
         return None
     _export(found, files, said)
     return deployment
+
+
+def _say_left(files: "Files", *, is_recorded: bool) -> None:
+    """Name what there is of a recording that was stopped."""
+    if not is_recorded:
+        say(f"stopped before anything was recorded; what the server is: {files.deployment}")
+        return
+    report, said = (shlex.quote(str(path)) for path in (files.all[0], files.deployment))
+    say(f"Wrote {files.all[0]}")
+    say(f"stopped; report on it: traceattr report {report} --deployment {said}")
 
 
 def _nsys(named: str | None) -> "Nsys | None":

@@ -67,7 +67,11 @@ def record_server(
         NsysError: nsys does not.
     """
     if attached.session is not None and nsys is not None:
-        _call(nsys, *_start_arguments(attached, files))
+        try:
+            _call(nsys, *_start_arguments(attached, files))
+        except KeyboardInterrupt:
+            _stop(nsys, attached)
+            raise
     before, is_profiling = files.stamps(), False
     try:
         server.start_profile(attached.steps)
@@ -77,7 +81,7 @@ def record_server(
             is_profiling = False
             server.stop_profile()
     finally:
-        said = _stop(nsys, attached, files)
+        said = _stop(nsys, attached)
         if is_profiling and attached.session is not None and not files.all[0].exists():
             server.stop_profile()
     return said
@@ -111,7 +115,7 @@ def _wait(attached: Attached, files: Files, before: Stamps, sleep: Callable[[flo
         last = now
 
 
-def _stop(nsys: Nsys | None, attached: Attached, files: Files) -> str:
+def _stop(nsys: Nsys | None, attached: Attached) -> str:
     """End the collection, if one runs; nsys says so when none does, which is no mistake."""
     if attached.session is None or nsys is None:
         return ""

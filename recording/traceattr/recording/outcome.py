@@ -21,6 +21,10 @@ EXPORT_SUFFIX = ".sqlite"
 
 _ELSEWHERE = re.compile(r"^\s*(/[^\r\n]*(?:\.nsys-rep|\.qdrep|\.qdstrm))\s*$", re.MULTILINE)
 _LONGEST_QUOTE = 200
+
+_START_RACE = "ProcessWaiter"
+"""Part of what nsys 2022 prints when it loses a race with itself."""
+
 _TERMINATED = 128 + signal.SIGTERM
 
 Stamps = Mapping[Path, tuple[int, int]]
@@ -121,8 +125,13 @@ def _reason(ended: Ended, recording: Recording) -> str:
     delay_s = recording.delay_s or 0
     if ended.signal is not None:
         return "it was stopped before the recording began"
-    if ended.code < 0:
+    if ended.code < 0 and _START_RACE not in ended.said:
         return f"it was killed by signal {-ended.code}; what it started was ended"
+    if _START_RACE in ended.said:
+        return (
+            "it crashed as it started, which versions of 2022 do now and then on a busy machine;"
+            " run it again, or use a newer nsys"
+        )
     if ended.seconds < delay_s:
         return (
             f"the command ended{_with_code(ended.code)} after {ended.seconds:.0f} s, before the"
