@@ -1,7 +1,7 @@
 """The rows of one table in memory, as narrow as their values allow.
 
-Most integers of an export are small: ids, streams, devices.  In 32 bits they take half the memory,
-and everything after is faster.
+Most integers of an export are small: ids, streams, devices.  In 8 to 32 bits they take an eighth to
+half of the memory, and everything after is faster.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ _BATCH_ROWS = 2**16
 _MOST_BATCHES = 256
 """Batches after which they begin to grow."""
 
-_NARROW = np.iinfo(np.int32)
+_WIDTHS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Held:
     """Rows of one table.
 
     Attributes:
-        schema: Columns, 32 bits wide where every value is.
+        schema: Columns, each of the narrowest type that holds its values.
         batches: The rows; `drain` empties it.
     """
 
@@ -95,16 +95,21 @@ def _large(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _narrowed(column: pa.Array) -> pa.Array:
-    """Return integers in pages of their own, in 32 bits if all of them fit."""
+    """Return integers in pages of their own, of the narrowest type that holds them."""
     if column.type != pa.int64() or column.offset or not len(column):
         return column
     validity, data = column.buffers()
     numbers = np.frombuffer(data, np.int64, len(column))
-    fits = numbers.min() >= _NARROW.min and numbers.max() <= _NARROW.max
-    return mapped_array(numbers, validity, pa.int32() if fits else pa.int64())
+    return mapped_array(numbers, validity, _type_of(int(numbers.min()), int(numbers.max())))
+
+
+def _type_of(least: int, most: int) -> pa.DataType:
+    """Return the narrowest type that holds two numbers."""
+    limits = ((kind, 2 ** (kind.bit_width - 1)) for kind in _WIDTHS)
+    return next(kind for kind, limit in limits if -limit <= least and most < limit)
 
 
 def _widest(batches: list[pa.RecordBatch], at: int) -> pa.DataType:
-    """Return the type of a column that holds it in every batch."""
-    types = {batch.column(at).type for batch in batches}
-    return pa.int64() if pa.int64() in types or not types else types.pop()
+    """Return the type of a column that holds it in every batch, the narrowest without any."""
+    types = (batch.column(at).type for batch in batches)
+    return max(types, key=lambda kind: kind.bit_width, default=_WIDTHS[0])

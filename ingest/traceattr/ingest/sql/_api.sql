@@ -4,7 +4,6 @@ SELECT
     batch.start AS start_ns,
     greatest(batch.start, batch."end") AS end_ns,
     batch.globaltid AS global_tid,
-    batch.globaltid::BIGINT & ~16777215 AS global_pid,
     nullif(batch.correlationid, 0) AS correlation_id,
     batch.nameid AS name_id,
     batch.returnvalue AS return_value

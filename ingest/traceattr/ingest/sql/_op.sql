@@ -18,7 +18,7 @@ SELECT
     shortname AS short_id,
     nullif(graphnodeid, 0) AS graph_node_id,
     coalesce(nullif(graphid, 0), nullif((graphnodeid::BIGINT >> 32) & 4294967295, 0)) AS graph_id,
-    NULL::INTEGER AS bytes,
+    NULL::TINYINT AS bytes,
     NULL::TINYINT AS copy_kind
 FROM _kernel
 UNION ALL
@@ -32,8 +32,8 @@ SELECT
     streamid AS stream_id,
     nullif(correlationid, 0) AS correlation_id,
     nullif(globalpid, 0) AS global_pid,
-    NULL::INTEGER AS demangled_id,
-    NULL::INTEGER AS short_id,
+    NULL::TINYINT AS demangled_id,
+    NULL::TINYINT AS short_id,
     nullif(graphnodeid, 0) AS graph_node_id,
     nullif((graphnodeid::BIGINT >> 32) & 4294967295, 0) AS graph_id,
     bytes,
@@ -50,8 +50,8 @@ SELECT
     streamid AS stream_id,
     nullif(correlationid, 0) AS correlation_id,
     nullif(globalpid, 0) AS global_pid,
-    NULL::INTEGER AS demangled_id,
-    NULL::INTEGER AS short_id,
+    NULL::TINYINT AS demangled_id,
+    NULL::TINYINT AS short_id,
     nullif(graphnodeid, 0) AS graph_node_id,
     nullif((graphnodeid::BIGINT >> 32) & 4294967295, 0) AS graph_id,
     bytes,
@@ -68,10 +68,10 @@ SELECT
     streamid AS stream_id,
     nullif(correlationid, 0) AS correlation_id,
     nullif(globalpid, 0) AS global_pid,
-    NULL::INTEGER AS demangled_id,
-    NULL::INTEGER AS short_id,
-    NULL::BIGINT AS graph_node_id,
+    NULL::TINYINT AS demangled_id,
+    NULL::TINYINT AS short_id,
+    NULL::TINYINT AS graph_node_id,
     coalesce(nullif(graphid, 0), nullif(graphexecid, 0)) AS graph_id,
-    NULL::INTEGER AS bytes,
+    NULL::TINYINT AS bytes,
     NULL::TINYINT AS copy_kind
 FROM _graph;

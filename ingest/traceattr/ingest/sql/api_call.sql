@@ -1,6 +1,6 @@
 CREATE VIEW api_call AS
 SELECT
-    api.global_pid,
+    api.global_tid::BIGINT & ~16777215 AS global_pid,
     api.global_tid::BIGINT AS global_tid,
     api.start_ns::BIGINT AS start_ns,
     api.end_ns::BIGINT AS end_ns,
