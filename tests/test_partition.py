@@ -2,7 +2,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traceattr.attribution.partition import Operations, Partition, Precedence, partition, segments
+from traceattr.attribution.partition import (
+    Operations,
+    Partition,
+    Precedence,
+    inside,
+    partition,
+    segments,
+)
 
 COMPUTE, ENVELOPE, COMMUNICATION, COPY = Precedence
 
@@ -143,9 +150,9 @@ def test_two_windows_that_meet_sum_to_the_whole(rows: list[Row], cut: int) -> No
 
 @given(ROWS)
 def test_time_inside_the_window_is_the_duration_cut_to_it(rows: list[Row]) -> None:
-    inside = parts(rows, 10, 30).inside_ns.tolist()
+    found = inside(operations(rows), 10, 30).tolist()
 
-    assert inside == [len(range(max(s, 10), min(e, 30))) for s, e, _ in sorted(rows)]
+    assert found == [len(range(max(s, 10), min(e, 30))) for s, e, _ in sorted(rows)]
 
 
 def test_segments_say_who_owns_what_from_when_to_when() -> None:

@@ -6,9 +6,17 @@ from dataclasses import dataclass
 import duckdb
 
 from traceattr.attribution.analysis import Window
+from traceattr.attribution.intervals import Times
 from traceattr.attribution.kinds import Kinds, find_kinds
 from traceattr.attribution.labels import PRECEDENCE, KernelNames
-from traceattr.attribution.partition import Operations, Partition, Segments, partition, segments
+from traceattr.attribution.partition import (
+    Operations,
+    Partition,
+    Segments,
+    inside,
+    partition,
+    segments,
+)
 from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.pieces import Pieces, find_pieces
 from traceattr.attribution.rounds import Rounds, find_rounds
@@ -36,6 +44,10 @@ class Account:
     def partition(self, window: Window) -> Partition:
         """Return who owns each nanosecond of a window."""
         return partition(self._operations(), window.start_ns, window.end_ns)
+
+    def inside(self, window: Window) -> Times:
+        """Return how long each operation runs inside a window."""
+        return inside(self._operations(), window.start_ns, window.end_ns)
 
     def segments(self, window: Window) -> Segments:
         """Return the same as stretches of time, in order."""

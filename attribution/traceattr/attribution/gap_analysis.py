@@ -119,8 +119,11 @@ def _gpu_gaps(
     sample = whole_rounds(gaps, owned.sample)
     told = _Told(gaps, found.story, len(sample), sample.index_of(gaps.start_ns))
     shown = {kind: _shown(gaps, kind, choice.min_ns) for kind in GapKind}
-    count, shown_ns = len(gaps.key), sum(int(gaps.length_ns[at].sum()) for at in shown.values())
-    longest = _longest(gaps, np.concatenate(list(shown.values())), choice.top)
+    count, shown_ns = len(gaps.key), sum(int(gaps.lengths_ns(at).sum()) for at in shown.values())
+    # Of each kind alone: together they are as many as there are gaps.
+    longest = _longest(
+        gaps, np.concatenate([_longest(gaps, at, choice.top) for at in shown.values()]), choice.top
+    )
     return GpuGaps(
         gpu=timeline.gpu_id,
         rank=gpu.rank,
@@ -177,7 +180,8 @@ def _read_calls(
 
 def _shown(gaps: Gaps, kind: GapKind, min_ns: int) -> Ids:
     """Return the positions of the gaps of one kind that are long enough."""
-    return np.flatnonzero((gaps.kind == kind) & (gaps.length_ns >= min_ns))
+    chosen = np.flatnonzero(gaps.kind == kind)
+    return chosen[gaps.lengths_ns(chosen) >= min_ns] if min_ns > 0 else chosen
 
 
 def _seams(told: _Told, chosen: Ids) -> tuple[SeamTime, ...]:
@@ -190,7 +194,7 @@ def _no_work(told: _Told, chosen: Ids) -> SeamTime | None:
 
 
 def _seam(name: str, told: _Told, chosen: Ids) -> SeamTime:
-    length = told.gaps.length_ns[chosen]
+    length = told.gaps.lengths_ns(chosen)
     median, p99 = np.quantile(length, (0.5, 0.99), method="inverted_cdf")
     count, per_round_ns = _per_round(told, chosen)
     return SeamTime(
@@ -212,7 +216,7 @@ def _per_round(told: _Told, chosen: Ids) -> tuple[float | None, int | None]:
     if not told.rounds:
         return None, None
     inside = told.round[chosen] >= 0
-    total_ns = int(told.gaps.length_ns[chosen][inside].sum())
+    total_ns = int(told.gaps.lengths_ns(chosen[inside]).sum())
     return int(inside.sum()) / told.rounds, round(total_ns / told.rounds)
 
 
@@ -230,7 +234,7 @@ def _pairs(told: _Told, chosen: Ids) -> tuple[PairTime, ...]:
 
 
 def _pair(told: _Told, key: int, chosen: Ids) -> PairTime:
-    length = told.gaps.length_ns[chosen]
+    length = told.gaps.lengths_ns(chosen)
     before, after = pair_names(key)
     count, per_round_ns = _per_round(told, chosen)
     return PairTime(
@@ -246,10 +250,10 @@ def _pair(told: _Told, key: int, chosen: Ids) -> PairTime:
 
 def _longest(gaps: Gaps, chosen: Ids, top: int) -> Ids:
     """Return the positions of the longest gaps; of equal ones the earlier come first."""
-    length = gaps.length_ns[chosen]
     if 0 < top < len(chosen):
+        length = gaps.lengths_ns(chosen)
         chosen = chosen[length >= np.partition(length, -top)[-top]]
-    return chosen[np.lexsort((chosen, -gaps.length_ns[chosen]))[:top]]
+    return chosen[np.lexsort((chosen, -gaps.lengths_ns(chosen)))[:top]]
 
 
 def gap_list(gaps: Gaps, story: Story, positions: Ids) -> list[Gap]:

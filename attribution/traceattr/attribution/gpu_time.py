@@ -42,6 +42,7 @@ class OwnedTime:
         sample: The rounds that figures per round are about.
         key: Label and phase of each operation as one number; shape (operations,).
         by_round: Exclusive time of each label and phase in each round; shape (rounds, keys).
+        idle_by_round: Idle time of each kind in each round; shape (rounds, kinds).
     """
 
     account: Account
@@ -52,6 +53,7 @@ class OwnedTime:
     sample: RoundSample
     key: Ids
     by_round: Times
+    idle_by_round: Times
 
 
 def own_time(
@@ -91,7 +93,10 @@ def own_time(
         gaps=classify_gaps(account, idle),
         sample=sample,
         key=key,
-        by_round=_round_matrix(account.timeline.start_ns, key, parts.exclusive_ns, sample),
+        by_round=_round_matrix(sample, account.timeline.start_ns, key, parts.exclusive_ns, _KEYS),
+        idle_by_round=_round_matrix(
+            sample, idle.gaps.start_ns, _idle_kind(idle), idle.length_ns, len(_IDLE_KINDS)
+        ),
     )
 
 
@@ -114,15 +119,18 @@ def group_rounds(owned: OwnedTime) -> Iterator[tuple[str, Times | None]]:
     of_key = [_group(key) for key in range(_KEYS)]
     for name in GROUPS:
         yield name, owned.by_round[:, [group == name for group in of_key]].sum(axis=1)
-    idle = owned.idle
-    kinds = {
-        IN_GRAPH_GAPS: idle.in_graph,
-        HOST_GAPS: ~(idle.in_graph | idle.no_work),
-        NO_WORK: idle.no_work,
-    }
-    for name, chosen in kinds.items():
-        sums = owned.sample.sums(idle.gaps.start_ns[chosen], idle.length_ns[chosen])
-        yield name, None if name == IN_GRAPH_GAPS and idle.hides_gaps else sums
+    for name, sums in zip(_IDLE_KINDS, owned.idle_by_round.T, strict=True):
+        yield name, None if name == IN_GRAPH_GAPS and owned.idle.hides_gaps else sums
+
+
+_IDLE_KINDS = (IN_GRAPH_GAPS, HOST_GAPS, NO_WORK)
+
+
+def _idle_kind(idle: IdleParts) -> npt.NDArray[np.int8]:
+    """Return the kind of each gap as an index into `_IDLE_KINDS`."""
+    kind = np.where(idle.in_graph, np.int8(0), np.int8(1))
+    kind[idle.no_work] = 2
+    return kind
 
 
 def category_rounds(owned: OwnedTime) -> Iterator[tuple[str, Phase, Times]]:
@@ -134,16 +142,34 @@ def category_rounds(owned: OwnedTime) -> Iterator[tuple[str, Phase, Times]]:
         yield category, phase, owned.by_round[:, mine].sum(axis=1)
 
 
-def _round_matrix(start_ns: Times, key: Ids, exclusive_ns: Times, sample: RoundSample) -> Times:
-    """Return the exclusive time of each label and phase in each round, shape (rounds, keys)."""
-    at = sample.index_of(start_ns)
-    inside = at >= 0
-    sums = np.bincount(
-        at[inside] * _KEYS + key[inside],
-        weights=exclusive_ns[inside],
-        minlength=len(sample) * _KEYS,
-    )
-    return sums.astype(np.int64).reshape(-1, _KEYS)
+def _round_matrix(
+    sample: RoundSample, start_ns: Times, key: npt.NDArray[np.integer], ns: Times, keys: int
+) -> Times:
+    """Return the time of each key in each round by when it begins, shape (rounds, keys)."""
+    sums = np.zeros(len(sample) * keys)
+    for part in _blocks(len(start_ns)):
+        at = sample.index_of(start_ns[part])
+        inside = at >= 0
+        place = at[inside] * keys + key[part][inside]
+        sums += np.bincount(place, weights=ns[part][inside], minlength=len(sums))
+    return sums.astype(np.int64).reshape(-1, keys)
+
+
+def _sums(key: npt.NDArray[np.integer], ns: Times) -> npt.NDArray[np.float64]:
+    """Return the time of each label and phase, shape (keys,)."""
+    sums = np.zeros(_KEYS)
+    for part in _blocks(len(key)):
+        sums += np.bincount(key[part], weights=ns[part], minlength=_KEYS)
+    return sums
+
+
+_BLOCK = 2**19
+
+
+def _blocks(length: int) -> Iterator[slice]:
+    """Yield parts of arrays for which room can be made where a copy of the whole costs too much."""
+    for begin in range(0, length, _BLOCK):
+        yield slice(begin, begin + _BLOCK)
 
 
 _KEYS = len(LABELS) * len(PHASES)
@@ -178,10 +204,9 @@ def _category_times(owned: OwnedTime) -> Iterator[CategoryTime]:
 
     Weights go through float64, which is exact below 2**53 ns (104 days).
     """
-    parts = owned.parts
     counts = np.bincount(owned.key[touches(owned)], minlength=_KEYS)
-    exclusive = np.bincount(owned.key, weights=parts.exclusive_ns, minlength=_KEYS)
-    inside = np.bincount(owned.key, weights=parts.inside_ns, minlength=_KEYS)
+    exclusive = _sums(owned.key, owned.parts.exclusive_ns)
+    inside = _sums(owned.key, owned.account.inside(owned.window))
     has_rounds = bool(owned.account.rounds.kind)
     for key in np.flatnonzero(counts).tolist():
         label, phase = _label_and_phase(key)

@@ -124,11 +124,11 @@ def read_calls(
     ).fetchnumpy()
     order = np.lexsort((found["global_tid"], found["end_ns"], found["start_ns"]))
     return Calls(
-        thread=found["global_tid"][order],
-        start_ns=found["start_ns"][order],
-        end_ns=found["end_ns"][order],
-        kind=found["kind"][order],
-        correlation=found["correlation_id"][order],
+        thread=found.pop("global_tid")[order],
+        start_ns=found.pop("start_ns")[order],
+        end_ns=found.pop("end_ns")[order],
+        kind=found.pop("kind")[order],
+        correlation=found.pop("correlation_id")[order],
     )
 
 

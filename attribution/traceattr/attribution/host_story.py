@@ -44,7 +44,7 @@ class Story:
         """Return the sums over the gaps at some positions."""
         is_in_graph = self.gaps.kind[chosen] == GapKind.IN_GRAPH
         sums = self.parts_ns[self._rows(chosen[~is_in_graph])].sum(axis=0)
-        sums[_DEPENDENCY] += self.gaps.length_ns[chosen[is_in_graph]].sum()
+        sums[_DEPENDENCY] += self.gaps.lengths_ns(chosen[is_in_graph]).sum()
         return Cause(*sums.tolist())
 
     def launch_of(self, at: int) -> tuple[int, int]:

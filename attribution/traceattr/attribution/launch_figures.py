@@ -86,7 +86,7 @@ def _of_kind(
     hides = bool(timeline.replays.is_envelope[of_graph].any())
     starts, ends = rounds.start_ns[chosen], rounds.end_ns[chosen]
     busy = owned.parts.busy.covered_before(ends) - owned.parts.busy.covered_before(starts)
-    kernel_ns = (timeline.end_ns - timeline.start_ns)[is_kernel].sum()
+    kernel_ns = (timeline.end_ns - timeline.start_ns).sum(where=is_kernel)
     graph_ns = (graphs.end_ns - graphs.start_ns)[of_graph].sum()
     return LaunchFigures(
         kind=str(kind),

@@ -43,14 +43,12 @@ class Partition:
     """Who owns the window.
 
     Attributes:
-        inside_ns: How long each operation runs inside the window; shape (n,).
         exclusive_ns: What each operation owns of it; shape (n,).
         busy: Where anything runs.
         kernel_ns: Length in which a kernel or an envelope runs, copies aside.
         idle: Where nothing runs.
     """
 
-    inside_ns: Times
     exclusive_ns: Times
     busy: Cover
     kernel_ns: int
@@ -63,19 +61,31 @@ def partition(operations: Operations, start_ns: int, end_ns: int) -> Partition:
     The sum of `Partition.exclusive_ns` and the idle length is the length of the window.
     """
     # Cutting after sorting keeps the order of those that began before the window.
-    starts = np.clip(operations.start_ns, start_ns, end_ns)
-    ends = np.clip(operations.end_ns, start_ns, end_ns)
-    inside = ends - starts
-    exclusive = inside.copy()
+    starts, ends = _cut(operations, start_ns, end_ns)
+    exclusive = ends - starts
     is_copy = operations.precedence == Precedence.COPY
     # Most operations run alone and own all of their time; the rest overlap only among themselves.
     shared = _overlapping(starts, ends)
     owned, kernel_ns = _share(starts[shared], ends[shared], operations.precedence[shared])
-    exclusive[shared] = owned
     is_copy[shared] = True  # their kernels have been counted
+    kernel_ns += int(exclusive.sum(where=~is_copy))
+    exclusive[shared] = owned
     busy, idle = union(starts, ends).with_gaps(start_ns, end_ns)
-    kernel_ns += int(inside[~is_copy].sum())
-    return Partition(inside, exclusive, busy, kernel_ns, idle)
+    return Partition(exclusive, busy, kernel_ns, idle)
+
+
+def inside(operations: Operations, start_ns: int, end_ns: int) -> Times:
+    """Return how long each operation runs inside ``[start_ns, end_ns)``, shape (n,)."""
+    starts, ends = _cut(operations, start_ns, end_ns)
+    return ends - starts
+
+
+def _cut(operations: Operations, start_ns: int, end_ns: int) -> tuple[Times, Times]:
+    """Return begins and ends inside a window; not copies where no operation reaches out of it."""
+    starts, ends = operations.start_ns, operations.end_ns
+    if not len(starts) or (starts[0] >= start_ns and ends.max() <= end_ns):
+        return starts, ends
+    return np.clip(starts, start_ns, end_ns), np.clip(ends, start_ns, end_ns)
 
 
 def _overlapping(start_ns: Times, end_ns: Times) -> npt.NDArray[np.intp]:
@@ -126,8 +136,7 @@ def segments(operations: Operations, start_ns: int, end_ns: int) -> Segments:
     Algorithm: inside a class no two operations own the same instant, so at each instant at most
     one of each class is a candidate, and the strongest class wins.
     """
-    starts = np.clip(operations.start_ns, start_ns, end_ns)
-    ends = np.clip(operations.end_ns, start_ns, end_ns)
+    starts, ends = _cut(operations, start_ns, end_ns)
     of_class = [_own_parts(operations.precedence == p, starts, ends) for p in Precedence]
     edges = np.unique(np.concatenate([[start_ns, end_ns], *(e for o in of_class for e in o[:2])]))
     begins = edges[:-1]

@@ -35,9 +35,10 @@ class RoundSample:
 
     def index_of(self, times_ns: Times) -> npt.NDArray[np.int64]:
         """Return the round that each time lies in, -1 for none."""
-        at = np.searchsorted(self.start_ns, times_ns, side="right") - 1
-        inside = (at >= 0) & (times_ns < np.append(self.end_ns, 0)[at])
-        return np.where(inside, at, -1)
+        at = np.searchsorted(self.start_ns, times_ns, side="right")
+        at -= 1
+        at[times_ns >= np.append(self.end_ns, 0)[at]] = -1
+        return at
 
     def sums(self, times_ns: Times, values_ns: Times) -> Times:
         """Return the sum of the values of each round by when they begin, shape (rounds,)."""

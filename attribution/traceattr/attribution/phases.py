@@ -9,8 +9,8 @@ from traceattr.attribution import roles
 from traceattr.attribution.account import Account
 from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.pieces import named
-from traceattr.attribution.roles import Flags
 from traceattr.attribution.round_figures import Phase
+from traceattr.attribution.timeline import Ids
 
 PHASES: tuple[Phase, ...] = get_args(Phase)
 """Every phase; arrays hold indices into it."""
@@ -50,13 +50,16 @@ def phase_of_operations(account: Account) -> npt.NDArray[np.int8]:
     return phase
 
 
-def _ends_draft(account: Account) -> Flags:
-    """Return which eager operations only a pass runs and follow a draft pass in its round."""
+def _ends_draft(account: Account) -> Ids:
+    """Return the eager operations that only a pass runs and that follow a draft pass in its round.
+
+    They are few, so that all but the first look is at them alone.
+    """
     timeline, pieces, rounds = account.timeline, account.pieces, account.rounds
-    is_draft = np.array([kind in _DRAFTS for kind in account.kinds.of_piece], np.bool_)
-    before = np.searchsorted(pieces.start_ns, timeline.start_ns, side="right") - 1
     is_work = named(roles.model_work(account.names), timeline)
-    same_round = rounds.of_piece[before] == rounds.of_operation
-    is_eager = (pieces.of_operation < 0) & (before >= 0) & (rounds.of_operation >= 0)
-    ends: Flags = is_eager & same_round & is_draft[before] & is_work
-    return ends
+    at = np.flatnonzero((pieces.of_operation < 0) & (rounds.of_operation >= 0) & is_work)
+    is_draft = np.array([kind in _DRAFTS for kind in account.kinds.of_piece], np.bool_)
+    before = np.searchsorted(pieces.start_ns, timeline.start_ns[at], side="right") - 1
+    same_round = rounds.of_piece[before] == rounds.of_operation[at]
+    follows: Ids = at[(before >= 0) & same_round & is_draft[before]]
+    return follows

@@ -35,7 +35,7 @@ def _seams(owned: OwnedTime, seams_from: int) -> Iterator[Series]:
     """Yield the seams that occur in any of the rounds they are told from, by name."""
     gaps = owned.gaps
     found = {
-        seam_name(key): owned.sample.sums(gaps.start_ns[chosen], gaps.length_ns[chosen])
+        seam_name(key): owned.sample.sums(gaps.start_ns[chosen], gaps.lengths_ns(chosen))
         for key, chosen in gaps.groups(np.flatnonzero(gaps.kind == GapKind.SEAM))
     }
     for name, times in sorted(found.items()):

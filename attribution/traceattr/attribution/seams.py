@@ -25,7 +25,7 @@ NO_OPERATION = -1
 
 _SIDES = (EAGER, *(kind.value for kind in PieceKind if kind is not PieceKind.PREFILL_PIECE))
 _PREFILL = _SIDES.index(PieceKind.PREFILL)
-_CATEGORY = np.array([CATEGORIES.index(label.category) for label in LABELS])
+_CATEGORY = np.array([CATEGORIES.index(label.category) for label in LABELS], np.int16)
 
 
 class GapKind(IntEnum):
@@ -49,7 +49,6 @@ class Gaps:
             `NO_OPERATION`.
         kind: Values of `GapKind`.
         key: Gaps of one kind and key join the same.
-        length_ns: How long each gap is.
     """
 
     start_ns: Times
@@ -59,7 +58,15 @@ class Gaps:
     next_operation: Places
     kind: npt.NDArray[np.int8]
     key: npt.NDArray[np.int16]
-    length_ns: Times
+
+    @property
+    def length_ns(self) -> Times:
+        """Return how long each gap is."""
+        return self.end_ns - self.start_ns
+
+    def lengths_ns(self, at: Ids) -> Times:
+        """Return how long the gaps at some positions are."""
+        return self.end_ns[at] - self.start_ns[at]
 
     def groups(self, chosen: Ids) -> Iterator[tuple[int, Ids]]:
         """Yield each key that occurs at some positions, and those of its gaps in order of time."""
@@ -95,10 +102,9 @@ def classify_gaps(account: Account, idle: IdleParts) -> Gaps:
     """Return what each gap joins."""
     gaps = idle.gaps
     before, after = _neighbours(account.timeline, gaps)
-    kind = np.where(idle.in_graph, GapKind.IN_GRAPH, GapKind.SEAM).astype(np.int8)
+    kind = np.where(idle.in_graph, np.int8(GapKind.IN_GRAPH), np.int8(GapKind.SEAM))
     kind[idle.no_work] = GapKind.NO_WORK
-    pairs = np.where(idle.in_graph, _pair_keys(account.timeline, before, after), 0)
-    key = pairs.astype(np.int16)  # no key is larger
+    key = np.where(idle.in_graph, _pair_keys(account.timeline, before, after), np.int16(0))
     is_seam = kind == GapKind.SEAM
     key[is_seam] = _seam_keys(account, Cover(gaps.start_ns[is_seam], gaps.end_ns[is_seam]))
     outside = np.flatnonzero(kind != GapKind.IN_GRAPH)
@@ -112,7 +118,6 @@ def classify_gaps(account: Account, idle: IdleParts) -> Gaps:
         next_operation=after,
         kind=kind,
         key=key,
-        length_ns=idle.length_ns,
     )
 
 
@@ -133,9 +138,9 @@ def _neighbours(timeline: Timeline, gaps: Cover) -> tuple[Places, Places]:
     return real[before], real[after]
 
 
-def _pair_keys(timeline: Timeline, before: Places, after: Places) -> Ids:
-    category: Ids = np.append(_CATEGORY[timeline.label], 0)
-    keys: Ids = category[before] * len(CATEGORIES) + category[after]
+def _pair_keys(timeline: Timeline, before: Places, after: Places) -> npt.NDArray[np.int16]:
+    category = np.append(_CATEGORY[timeline.label], np.int16(0))
+    keys: npt.NDArray[np.int16] = category[before] * len(CATEGORIES) + category[after]
     return keys
 
 

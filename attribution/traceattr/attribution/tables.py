@@ -163,7 +163,7 @@ def _operations(gpu: _NumberedGpu) -> dict[str, pa.Array]:
         "round_id": _key(account.rounds.of_operation[at], gpu.first_round),
         "pass_id": _key(account.pieces.of_operation[at], gpu.first_pass),
         **_labels(owned.key[at], None),
-        "inside_ns": pa.array(owned.parts.inside_ns[at]),
+        "inside_ns": pa.array(account.inside(owned.window)[at]),
         "exclusive_ns": pa.array(owned.parts.exclusive_ns[at]),
     }
 
