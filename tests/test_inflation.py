@@ -1,5 +1,6 @@
 """How much longer tracing makes rounds."""
 
+import csv
 import functools
 import json
 from pathlib import Path
@@ -60,6 +61,15 @@ def test_categories_are_scaled_only_when_asked_and_to_the_true_length(folder: Pa
     assert categories == document(folder)["per_gpu"][0]["categories"]
 
 
+def test_a_table_for_programs_has_the_inflation_of_each_phase(folder: Path) -> None:
+    text = run(folder, "--calibrate", folder / "graph.sqlite", "--format", "csv").stdout
+
+    rows = [*csv.DictReader(text.splitlines())]
+    target = {row["inflation"] for row in rows if row["phase"] == "target"}
+    assert float(*target) == pytest.approx(SLOW, rel=0.02)
+    assert {row["inflation"] for row in rows if not row["phase"]} == {""}
+
+
 def test_nothing_is_claimed_of_gaps_above_the_limit(folder: Path) -> None:
     found = document(folder, "--calibrate", folder / "graph.sqlite", "--accept-length", "2")
 
@@ -103,7 +113,8 @@ def test_rounds_shorter_than_the_truth_are_of_another_load(folder: Path) -> None
 
 def test_formats_for_people_have_the_tables_and_no_single_gap(folder: Path) -> None:
     calibrated = ("--calibrate", folder / "graph.sqlite", "--scale-to-wall")
-    texts = [run(folder, *calibrated, "--format", f).stdout for f in ("terminal", "markdown")]
+    formats = ("terminal", "markdown", "html")
+    texts = [run(folder, *calibrated, "--format", f).stdout for f in formats]
 
     for text in texts:
         assert "Inflation by tracing" in text

@@ -23,7 +23,7 @@ from traces.description import Simulation
 from traces.eras import ERAS
 from traces.export_writer import ExportWriter
 from traces.identity import global_pid, global_tid
-from traces.surroundings import FAKE_SECRETS
+from traces.surroundings import FAKE_SECRETS, UTC_EPOCH_NS
 
 SHARED = Path(__file__).parent.parent.parent / "shared" / "traces"
 SECRET = "hunter2-planted-{}-token"
@@ -37,7 +37,7 @@ def scrub(path: Path, out: Path, *options: str) -> Result:
     return run("scrub", path, out, *options)
 
 
-def report(path: Path, *options: str) -> dict[str, Any]:
+def report(path: Path, *options: str | Path) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(run("report", path, "--format", "json", *options).stdout)
     del document["trace"]["file"]
     return document
@@ -103,6 +103,13 @@ def write(path: Path, era: str = "3.25") -> None:
             export.diagnostic(
                 f"Not all CUDA events might have been collected. {SECRET.format('tail')}", 2, PID, 1
             )
+        if export.has("TARGET_INFO_SESSION_START_TIME"):
+            export.row(
+                "TARGET_INFO_SESSION_START_TIME",
+                utcEpochNs=UTC_EPOCH_NS,
+                utcTime="2026-04-24T03:06:40",
+                localTime="2026-04-24T11:06:40",
+            )
         export.gpu(0, name="NVIDIA RTX A6000", ordinals={PID: 0, SECOND_PID: 0})
     with closing(sqlite3.connect(path)) as connection, connection:
         # Text where a number belongs, and a table that somebody added.
@@ -156,6 +163,36 @@ def test_the_report_stays_the_same_but_for_names_that_are_reduced(tmp_path: Path
         for gpu in document["gpus"]:
             del gpu["process"]
     assert copy == original
+
+
+def test_the_log_of_the_server_is_matched_to_the_copy_as_to_the_trace(tmp_path: Path) -> None:
+    """Its times are local ones, eight hours ahead."""
+    path, out, log = (tmp_path / name for name in ("trace.sqlite", "out.sqlite", "server.log"))
+    write(path)
+    line = (
+        "[2026-04-24 {}] Decode batch, #running-req: {}, #token: 900, gen throughput (token/s): 50"
+    )
+    log.write_text(
+        f"{line.format('03:06:40', 2)}\n{line.format('11:06:40', 3)}\n", encoding="utf-8"
+    )
+
+    assert scrub(path, out, "--verify").exit_code == 0
+
+    said, of_copy = (report(each, "--server-log", log)["token_cost"] for each in (path, out))
+    assert (said["server"]["in_window"], said["server"]["requests"]) == (True, 3)
+    assert of_copy == said
+
+
+def test_times_that_say_more_than_the_time_are_left_out(tmp_path: Path) -> None:
+    path, out = tmp_path / "trace.sqlite", tmp_path / "out.sqlite"
+    write(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        text = f"2026-04-24T11:06:40 {SECRET.format('zone')}"
+        connection.execute("UPDATE TARGET_INFO_SESSION_START_TIME SET localTime = ?", [text])
+
+    assert scrub(path, out, "--verify").exit_code == 0
+
+    assert not contains_secret(out)
 
 
 def test_names_that_no_rule_knows_can_be_hidden(tmp_path: Path) -> None:
@@ -307,6 +344,10 @@ def test_real_exports_keep_their_report(path: Path, tmp_path: Path) -> None:
         (
             'UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET "end" = "end" + 1',
             "the report of the copy differs",
+        ),
+        (
+            "UPDATE TARGET_INFO_SESSION_START_TIME SET localTime = utcTime",
+            "logs would be matched to another time",
         ),
         ("INSERT INTO StringIds VALUES (99, 'hunter2-planted-console-token')", "1 texts"),
         ("UPDATE NVTX_EVENTS SET text = 'prompt: hunter2-planted-prompt-token'", "2 texts"),

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.fitness_facts import Contents, percent, record
 from traceattr.checks import Check, failed, passed, warned
+from traceattr.ingest.export_format import shell_word
 from traceattr.ingest.trace import Trace
 
 ENOUGH_ROUNDS = 30
@@ -21,7 +22,7 @@ def check_time(trace: Trace, analysis: Analysis, contents: Contents) -> Iterator
     """Yield the checks about when and how long was recorded."""
     yield _start_up(analysis, contents)
     yield _rounds(analysis)
-    yield _inflation(analysis)
+    yield _inflation(trace, analysis)
     yield _clocks(contents)
     yield _wall_clock(trace)
 
@@ -59,7 +60,7 @@ def _rounds(analysis: Analysis) -> Check:
     )
 
 
-def _inflation(analysis: Analysis) -> Check:
+def _inflation(trace: Trace, analysis: Analysis) -> Check:
     """Say how much tracing can have slowed replays: per node, it lengthens the gaps in them."""
     code = "inflation"
     if analysis.trace.graph_trace not in ("node", "mixed"):
@@ -68,13 +69,15 @@ def _inflation(analysis: Analysis) -> Check:
     wall_ns = sum(time.wall_ns for time in analysis.per_gpu)
     text = (
         f"Gaps in graphs are {percent(gaps_ns, wall_ns)} of the time. Tracing per node lengthens"
-        " them: they are an upper limit of what replays idle without it."
+        " them: they are an upper limit of what replays idle without it. By how much rounds are"
+        " longer, a trace of whole graphs tells:"
+        f" traceattr report {shell_word(trace.export.path)} --calibrate WHOLE.sqlite"
     )
     if gaps_ns <= INFLATION_LIMIT * wall_ns:
         return passed(code, text)
     return warned(
         code,
-        f"{text} Compare the length of a round with a capture in graph mode.",
+        text,
         record(graphs="graph"),
     )
 

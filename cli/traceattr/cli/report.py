@@ -152,7 +152,7 @@ def report(
     else:
         from traceattr.report.html import render_html
 
-        text = render_html(analysis, closeups, comparison, cost)
+        text = render_html(analysis, closeups, comparison, cost, inflation)
     write_output(text, output)
 
 

@@ -92,7 +92,12 @@ def _verify(export: "Export", copy: Path, window: "Window | None", hide: "Hide")
         ScrubError: The report differs, or something is left.
     """
     from traceattr.ingest.residue import SHORTEST_BYTES, all_texts, free_pages, kept_texts, residue
+    from traceattr.ingest.session_clock import read_session_clock
 
+    if read_session_clock(export.path) != read_session_clock(copy):
+        raise ScrubError(
+            f"{export.path}: logs would be matched to another time of the copy; nothing was written"
+        )
     _check_report(export, copy, window, hide)
     if free_pages(copy):
         raise ScrubError(f"{export.path}: the copy has free pages; nothing was written")

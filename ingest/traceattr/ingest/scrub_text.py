@@ -6,6 +6,7 @@ finds them all.
 
 import hashlib
 import re
+from datetime import datetime
 
 REMOVED = "(a message that is not in this copy)"
 """Stands for a diagnostic message whose words are not known."""
@@ -88,6 +89,14 @@ def public_message(text: str) -> str:
     """Return the words of nsys at the begin of a diagnostic message."""
     known = _MESSAGES.match(text)
     return known[0] if known else REMOVED
+
+
+def public_time(text: str | None) -> str | None:
+    """Return a date and time, None where that is not all that a text is."""
+    try:
+        return datetime.fromisoformat(text or "").replace(tzinfo=None).isoformat()
+    except ValueError:
+        return None
 
 
 def public_value(name: str, value: str) -> tuple[str, str] | None:

@@ -6,11 +6,10 @@ from pathlib import Path
 
 from traceattr.ingest.capture import read_capture
 from traceattr.ingest.export import Export, open_export
-from traceattr.ingest.scan import ColumnType, scan_table
+from traceattr.ingest.small_tables import read_rows
 
 _NS = 1_000_000_000
 _TABLE = "TARGET_INFO_SESSION_START_TIME"
-_COLUMNS = {"localTime": ColumnType.TEXT, "utcTime": ColumnType.TEXT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +47,11 @@ def read_session_clock(path: Path) -> SessionClock | None:
 
 def _local_offset_s(export: Export) -> int:
     """Return local time minus UTC; 0, as in containers, where the export does not say."""
-    if _TABLE not in export.tables:
-        return 0
-    for row in scan_table(export, _TABLE, _COLUMNS).batches.read_all().to_pylist():
+    for row in read_rows(export, _TABLE):
         try:
             local, utc = (
-                datetime.fromisoformat((row[name] or b"").decode("ascii")).replace(tzinfo=None)
-                for name in _COLUMNS
+                datetime.fromisoformat(row[name] or "").replace(tzinfo=None)
+                for name in ("localTime", "utcTime")
             )
         except ValueError:
             continue

@@ -7,6 +7,7 @@ from traceattr.ingest.export import Export
 from traceattr.ingest.scrub_text import (
     REMOVED,
     public_message,
+    public_time,
     public_title,
     public_uuid,
     public_value,
@@ -41,6 +42,9 @@ def public_rows(table: str, rows: list[dict[str, Any]]) -> Iterator[dict[str, An
                 text = public_message(row["text"] or "")
                 if text != REMOVED or row["severity"] in (2, 3):
                     yield {**row, "text": text}
+            case "TARGET_INFO_SESSION_START_TIME":
+                times = {name: public_time(row[name]) for name in ("utcTime", "localTime")}
+                yield row | times
             case _ if "value" in row:
                 known = public_value(row["name"] or "", row["value"] or "")
                 if known:

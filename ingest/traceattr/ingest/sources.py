@@ -105,7 +105,7 @@ SMALL_TABLES: Mapping[str, Columns] = {
     "META_DATA_EXPORT": _texts("name", "value"),
     "META_DATA_CAPTURE": _texts("name", "value"),
     "TARGET_INFO_SYSTEM_ENV": _texts("name", "value"),
-    "TARGET_INFO_SESSION_START_TIME": _integers("utcEpochNs"),
+    "TARGET_INFO_SESSION_START_TIME": _integers("utcEpochNs") | _texts("utcTime", "localTime"),
     "ANALYSIS_DETAILS": _integers("duration"),
     "DIAGNOSTIC_EVENT": _integers("timestamp", "severity", "globalPid") | _texts("text"),
     "PROCESSES": _integers("globalPid") | _texts("name"),

@@ -14,6 +14,7 @@ from traceattr.rules.categories import CATEGORIES
 
 if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.comparison import ComparedCategory, Comparison
+    from traceattr.report.inflation import Inflation
     from traceattr.report.token_cost import TokenCost
 
 COLUMNS = (
@@ -36,6 +37,9 @@ PREDICTED_COLUMNS = ("bound_ns", "expected_ns")
 TOKEN_COLUMNS = ("token_ns",)
 """Further column where the cost of a token was asked for: its part of the mean round."""
 
+INFLATION_COLUMNS = ("inflation",)
+"""Further column, the last, where inflation is known: that of the phase, else of the round."""
+
 HOST = "host"
 """Phase of gaps in a prediction."""
 
@@ -46,14 +50,35 @@ def render_csv(
     analysis: Analysis,
     comparison: "Comparison | None" = None,
     token_cost: "TokenCost | None" = None,
+    inflation: "Inflation | None" = None,
 ) -> str:
     """Return the table; ``exclusive_ns`` of one GPU sums to its wall time, empty is unknown."""
     columns = (*COLUMNS, *(TOKEN_COLUMNS if token_cost else ()))
-    times = analysis.per_gpu
+    rows: Iterator[tuple[Cell, ...]]
     if comparison is None:
-        return written(columns, (row for time in times for row in _rows(time, token_cost)))
-    rows = (row for time in times for row in _with_predictions(time, comparison, token_cost))
-    return written((*columns, *PREDICTED_COLUMNS), rows)
+        rows = (row for time in analysis.per_gpu for row in _rows(time, token_cost))
+    else:
+        columns = (*columns, *PREDICTED_COLUMNS)
+        rows = (
+            row
+            for time in analysis.per_gpu
+            for row in _with_predictions(time, comparison, token_cost)
+        )
+    if inflation is not None:
+        columns, rows = (*columns, *INFLATION_COLUMNS), _with_inflation(rows, inflation)
+    return written(columns, rows)
+
+
+def _with_inflation(
+    rows: Iterable[tuple[Cell, ...]], inflation: "Inflation"
+) -> Iterator[tuple[Cell, ...]]:
+    """Yield the rows with the ratio of their phase; gaps belong to none."""
+    from traceattr.report.inflation import phase_ratios
+
+    ratios = phase_ratios(inflation)
+    for row in rows:
+        phase = row[COLUMNS.index("phase")]
+        yield (*row, ratios.get(str(phase), inflation.ratio) if phase else None)
 
 
 def _rows(time: GpuTime, cost: "TokenCost | None") -> Iterator[tuple[Cell, ...]]:

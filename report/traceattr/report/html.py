@@ -9,6 +9,7 @@ from traceattr.report.html_page import page_of
 
 if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.comparison import Comparison
+    from traceattr.report.inflation import Inflation
     from traceattr.report.token_cost import TokenCost
 
 _STYLES = ("uplot/uPlot.min.css", "page.css", "closeup.css", "print.css")
@@ -32,11 +33,12 @@ def render_html(
     closeups: Closeups,
     comparison: "Comparison | None" = None,
     token_cost: "TokenCost | None" = None,
+    inflation: "Inflation | None" = None,
 ) -> str:
     """Return the page."""
     return render_page(
         "report.html",
-        page_of(analysis, closeups, comparison, token_cost),
+        page_of(analysis, closeups, comparison, token_cost, inflation),
         styles=_STYLES,
         scripts=_SCRIPTS,
         licence="uplot/LICENSE",

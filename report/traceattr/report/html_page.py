@@ -31,6 +31,8 @@ from traceattr.report.unclassified import unclassified_sentence
 if TYPE_CHECKING:  # it takes a while to import, and few reports need it
     from traceattr.report.comparison import Comparison
     from traceattr.report.html_roofline import RooflineView
+    from traceattr.report.inflation import Inflation
+    from traceattr.report.inflation_html import InflationView
     from traceattr.report.token_cost import TokenCost
     from traceattr.report.token_cost_html import TokenCostView
 
@@ -42,6 +44,7 @@ _SECTIONS = (
     ("gaps", "Gaps"),
     ("roofline", "Roofline"),
     ("tokens", "Tokens"),
+    ("inflation", "Inflation"),
     ("ranks", "Ranks"),
     ("kernels", "Kernels"),
     ("reading", "How to read this"),
@@ -88,6 +91,7 @@ class Page:
         seams: Idle time.
         roofline: The prediction, None without one.
         tokens: What one token costs, None where nobody asked.
+        inflation: How much longer tracing makes rounds, None where nothing says it.
         ranks: Waiting for other ranks.
         layers: What the layers of the target cost.
         kernels: The kernels.
@@ -112,6 +116,7 @@ class Page:
     seams: SeamsView
     roofline: "RooflineView | None"
     tokens: "TokenCostView | None"
+    inflation: "InflationView | None"
     ranks: RanksView
     layers: tuple[str, ...]
     kernels: KernelList
@@ -124,12 +129,14 @@ def page_of(
     closeups: Closeups,
     comparison: "Comparison | None",
     token_cost: "TokenCost | None" = None,
+    inflation: "Inflation | None" = None,
 ) -> Page:
     """Return what a page says about a trace."""
     ranks = _ranks(analysis)
     absent = {
         *(() if comparison else ("roofline",)),
         *(() if token_cost else ("tokens",)),
+        *(() if inflation else ("inflation",)),
         *(() if ranks.sentences else ("ranks",)),
     }
     return Page(
@@ -150,6 +157,7 @@ def page_of(
         seams=seams_view(analysis),
         roofline=_roofline(comparison),
         tokens=_tokens(token_cost),
+        inflation=_inflation(inflation),
         ranks=ranks,
         layers=layers_sentences(analysis),
         kernels=kernel_list(analysis),
@@ -197,6 +205,14 @@ def _tokens(cost: "TokenCost | None") -> "TokenCostView | None":
     from traceattr.report.token_cost_html import token_cost_view
 
     return token_cost_view(cost)
+
+
+def _inflation(inflation: "Inflation | None") -> "InflationView | None":
+    if inflation is None:
+        return None
+    from traceattr.report.inflation_html import inflation_view
+
+    return inflation_view(inflation)
 
 
 def _roofline(comparison: "Comparison | None") -> "RooflineView | None":

@@ -153,7 +153,7 @@ def measured_inflation(
 
 def scaled_times(analysis: Analysis, inflation: Inflation) -> tuple[ScaledTime, ...]:
     """Return every category over the inflation of its phase, or of the round where that is all."""
-    ratios = _phase_ratios(inflation)
+    ratios = phase_ratios(inflation)
     sums: dict[tuple[str, str], list[float]] = {}
     for series in analysis.series:
         for entry in series.categories:
@@ -170,7 +170,8 @@ def _scaled(
         yield ScaledTime(category, phase, round(round_ns), round(round_ns / ratio))
 
 
-def _phase_ratios(inflation: Inflation) -> dict[str, float]:
+def phase_ratios(inflation: Inflation) -> dict[str, float]:
+    """Return the inflation of each phase of which it is known."""
     traced: dict[str, int] = {}
     true: dict[str, int] = {}
     for part in inflation.parts:

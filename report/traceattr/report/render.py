@@ -76,4 +76,4 @@ def render(
                 return render_projections_csv(comparison)
             from traceattr.report.csv_table import render_csv
 
-            return render_csv(analysis, comparison, token_cost)
+            return render_csv(analysis, comparison, token_cost, inflation)
