@@ -240,6 +240,17 @@ def test_ctrl_c_during_the_imports_is_one_word(tmp_path: Path, at_import: str) -
     assert (result.returncode, result.stdout, result.stderr) == (130, "", "interrupted\n")
 
 
+def test_ctrl_c_in_code_that_is_made_by_code_has_the_same_exit_code(tmp_path: Path) -> None:
+    """As dataclasses are; Python would end by SIGINT after it."""
+    (tmp_path / "numpy.py").write_text("exec('raise KeyboardInterrupt')", encoding="utf-8")
+    command = [sys.executable, "-m", "traceattr", "report", "--no-cache", "traces/demo.sqlite"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "interrupted\n")
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RuntimeError("Query interrupted")])
 def test_ctrl_c_in_a_command_is_one_word(
     trace: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException

@@ -30,6 +30,38 @@ SPELLINGS = (
 
 ENTRY = Entry(NOON, 0, 0, 2, 1024, 2.84, 55.12, True)
 
+# 0.4 without and with groups, one of several nodes that only decode, windows and caches on hosts.
+OTHERS = (
+    (
+        "[2026-04-20 12:00:00] Decode batch. #running-req: 2, #token: 1024, token usage: 0.01,"
+        " gen throughput (token/s): 55.12, #queue-req: 0",
+        Entry(NOON, 0, 0, 2, 1024, None, 55.12, None),
+    ),
+    (
+        "[2026-04-20 12:00:00 DP6 TP7] Decode batch. #running-req: 2, #token: 1024, token usage:"
+        " 0.01, accept len: 2.84, cuda graph: True, gen throughput (token/s): 55.12, #queue-req: 0",
+        Entry(NOON, 6, 7, 2, 1024, 2.84, 55.12, True),
+    ),
+    (
+        "[2026-04-20 12:00:00 DP1 TP3 PP1 EP5] Decode batch [88], #running-req: 2, #token: 1024,"
+        " token usage: 0.01, pre-allocated usage: 0.00, #prealloc-req: 7, #transfer-req: 0,"
+        " #retracted-req: 9, cuda graph: False, gen throughput (token/s): 55.12, #queue-req: 0",
+        Entry(NOON, 1, 3, 2, 1024, None, 55.12, False),
+    ),
+    (
+        "[2026-04-20 12:00:00 TP0 EP0] Decode batch, #running-req: 2, #full token: 1024, full token"
+        " usage: 0.01, #swa token: 768, swa token usage: 0.00, accept len: 2.84, accept rate: 0.86,"
+        " npu graph: True, gen throughput (token/s): 55.12, #queue-req: 0",
+        ENTRY,
+    ),
+    (
+        "[2026-04-20 12:00:00 TP0] Decode batch, #running-req: 2, #gpu-token: 800, gpu token usage:"
+        " 0.29, #cpu-token: 1024, cpu token usage: 0.29, cuda graph: True, gen throughput"
+        " (token/s): 55.12, #queue-req: 0",
+        Entry(NOON, 0, 0, 2, 1024, None, 55.12, True),
+    ),
+)
+
 
 def entries(text: str | bytes) -> tuple[Entry, ...]:
     data = text if isinstance(text, bytes) else text.encode()
@@ -56,6 +88,14 @@ class TestLines:
     @pytest.mark.parametrize("spelling", SPELLINGS)
     def test_every_spelling_says_the_same(self, spelling: str) -> None:
         assert entries(spelling) == (ENTRY,)
+
+    @pytest.mark.parametrize(("spelling", "entry"), OTHERS)
+    def test_servers_that_say_less_or_more_are_understood(
+        self, spelling: str, entry: Entry
+    ) -> None:
+        prefill = "Prefill batch, #new-seq: 1, #new-token: 9, #running-req: 8, cuda graph: False"
+
+        assert entries(f"[2026-04-20 12:00:00 TP0] {prefill}\n{spelling}\n") == (entry,)
 
     @pytest.mark.parametrize("end", ["\n", "\r\n", "\r", ""])
     def test_lines_end_as_they_like(self, end: str) -> None:

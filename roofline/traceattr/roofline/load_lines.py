@@ -27,7 +27,8 @@ _STAMP = re.compile(
 _RANK = re.compile(rb"\b(DP|TP)(\d+)\b")
 _FIELD = re.compile(
     rb"#running-req: (?P<requests>\d{1,9})\b"
-    rb"|#(?:full )?token: (?P<tokens>\d{1,12})\b"
+    # Where caches are kept on the host, #gpu-token is the part of them that is on the GPU too.
+    rb"|#(?:full |cpu-)?token: (?P<tokens>\d{1,12})\b"
     rb"|(?<!block )\baccept len: (?P<accept>\d{1,6}(?:\.\d{1,9})?)"
     rb"|\bgen throughput \(token/s\): (?P<rate>\d{1,9}(?:\.\d{1,9})?)"
     rb"|\b(?:cuda|cpu|npu) graph: (?P<graph>True|False)\b"
