@@ -12,6 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -253,13 +254,37 @@ def test_ctrl_c_while_processes_start_is_one_word(ranks: list[Path]) -> None:
     assert (process.returncode, said) == (130, b"interrupted\n")
 
 
-def test_dask_gives_the_same_bytes(ranks: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed")
+def test_dask_gives_the_same_bytes_also_if_a_worker_is_killed(
+    ranks: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed: Any = pytest.importorskip("distributed")
+    killed: list[int] = []
+
+    def kill_one(cluster: Any) -> None:
+        """Kill the first worker that has something to do."""
+        while not any(worker.processing for worker in [*cluster.scheduler.workers.values()]):
+            time.sleep(0.001)
+        busy = next(one for one in cluster.scheduler.workers.values() if one.processing)
+        pid = next(nanny.pid for nanny in cluster.workers.values() if nanny.name == busy.name)
+        os.kill(pid, signal.SIGKILL)
+        killed.append(pid)
+
+    def cluster_with_a_loss(*workers: int, **options: Any) -> Any:
+        cluster = local_cluster(*workers, **options)
+        Thread(target=kill_one, args=(cluster,), daemon=True).start()
+        return cluster
+
+    local_cluster = distributed.LocalCluster
+    monkeypatch.setattr(distributed, "LocalCluster", cluster_with_a_loss)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.chdir(ranks[0].parent)
     traces = [path.name for path in ranks] + ["missing.sqlite"]
     wanted = run("report", *traces, "--format", "json").stdout
-    assert run("report", *traces, "--format", "json", "--dask", "local").stdout == wanted
+
+    found = run("report", *traces, "--format", "json", "--dask", "local", "--no-cache").stdout
+
+    assert found == wanted
+    assert len(killed) == 1
 
 
 def test_dask_that_is_missing_is_an_error(
