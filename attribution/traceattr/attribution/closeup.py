@@ -20,6 +20,7 @@ from traceattr.attribution.steady import leader_of, main_kind
 from traceattr.attribution.survey import Survey
 from traceattr.attribution.timeline import Ids
 from traceattr.ingest.database import read_sql
+from traceattr.ingest.interruption import end_on_ctrl_c
 from traceattr.ingest.trace import Trace
 from traceattr.rules.categories import GRAPH, MEMORY
 
@@ -145,7 +146,7 @@ def closeups(trace: Trace, found: Survey) -> Closeups:
     planned = list(_planned(found))
 
     def look(owned: OwnedTime) -> list[GpuCloseup]:
-        with trace.connection.cursor() as cursor:
+        with end_on_ctrl_c(trace.connection.cursor()) as cursor:
             told = told_gaps(cursor, owned)
             return [_gpu_closeup(cursor, owned, told, one) for one in planned]
 

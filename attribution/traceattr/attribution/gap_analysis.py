@@ -30,6 +30,7 @@ from traceattr.attribution.seams import (
 )
 from traceattr.attribution.timeline import Ids
 from traceattr.ingest.identity import ProcessGpu
+from traceattr.ingest.interruption import end_on_ctrl_c
 from traceattr.ingest.trace import Trace
 
 KIND_NAMES: dict[GapKind, GapKindName] = {
@@ -104,7 +105,7 @@ def gap_analysis(
     """
 
     def find(pair: tuple[ProcessGpu, OwnedTime]) -> GpuGaps:
-        with trace.connection.cursor() as cursor:
+        with end_on_ctrl_c(trace.connection.cursor()) as cursor:
             return _gpu_gaps(cursor, *pair, choice)
 
     return for_each(find, zip(trace.gpus, owned, strict=True))

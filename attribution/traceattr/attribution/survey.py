@@ -23,6 +23,7 @@ from traceattr.attribution.steady import (
 from traceattr.attribution.window import choose_window
 from traceattr.errors import OptionError
 from traceattr.ingest.identity import ProcessGpu
+from traceattr.ingest.interruption import end_on_ctrl_c
 from traceattr.ingest.trace import Trace
 from traceattr.rules.rule_set import RuleSet
 
@@ -59,7 +60,7 @@ def survey(trace: Trace, rules: RuleSet, choice: Choice) -> Survey:
     names = classify_kernels(trace.connection, rules)
 
     def read(gpu: ProcessGpu) -> Account:
-        with trace.connection.cursor() as cursor:
+        with end_on_ctrl_c(trace.connection.cursor()) as cursor:
             return open_account(cursor, gpu.gpu_id, names, choice.graph_kinds)
 
     accounts = for_each(read, trace.gpus)

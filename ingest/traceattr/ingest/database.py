@@ -8,6 +8,7 @@ from pathlib import Path
 
 import duckdb
 
+from traceattr.ingest.interruption import end_on_ctrl_c
 from traceattr.ingest.machine import cores, memory_bytes
 
 _LEAST_BYTES = 256 * 2**20
@@ -27,7 +28,7 @@ def open_database() -> duckdb.DuckDBPyConnection:
     it and removes when it is closed; by default that would lie where the user is.
     """
     spilled = Path(tempfile.gettempdir()) / f"traceattr-{os.getpid()}-{secrets.token_hex(4)}"
-    return duckdb.connect(
+    connection = duckdb.connect(
         ":memory:",
         config={
             "autoinstall_known_extensions": False,
@@ -39,6 +40,7 @@ def open_database() -> duckdb.DuckDBPyConnection:
             "threads": cores(),
         },
     )
+    return end_on_ctrl_c(connection)
 
 
 def run_sql(connection: duckdb.DuckDBPyConnection, name: str) -> None:
