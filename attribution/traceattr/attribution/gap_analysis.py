@@ -20,6 +20,7 @@ from traceattr.attribution.host_calls import (
 )
 from traceattr.attribution.host_ranges import name_ranges
 from traceattr.attribution.host_story import Story, tell_story
+from traceattr.attribution.intervals import Times
 from traceattr.attribution.launch_figures import launch_figures
 from traceattr.attribution.seams import (
     GapKind,
@@ -197,7 +198,7 @@ def _no_work(told: _Told, chosen: Ids) -> SeamTime | None:
 def _seam(name: str, told: _Told, chosen: Ids) -> SeamTime:
     length = told.gaps.lengths_ns(chosen)
     median, p99 = np.quantile(length, (0.5, 0.99), method="inverted_cdf")
-    count, per_round_ns = _per_round(told, chosen)
+    count, per_round_ns = _per_round(told, chosen, length)
     return SeamTime(
         seam=name,
         count=len(length),
@@ -212,12 +213,12 @@ def _seam(name: str, told: _Told, chosen: Ids) -> SeamTime:
     )
 
 
-def _per_round(told: _Told, chosen: Ids) -> tuple[float | None, int | None]:
+def _per_round(told: _Told, chosen: Ids, length_ns: Times) -> tuple[float | None, int | None]:
     """Return the mean number and length of some gaps in a round."""
     if not told.rounds:
         return None, None
     inside = told.round[chosen] >= 0
-    total_ns = int(told.gaps.lengths_ns(chosen[inside]).sum())
+    total_ns = int(length_ns[inside].sum())
     return int(inside.sum()) / told.rounds, round(total_ns / told.rounds)
 
 
@@ -237,7 +238,7 @@ def _pairs(told: _Told, chosen: Ids) -> tuple[PairTime, ...]:
 def _pair(told: _Told, key: int, chosen: Ids) -> PairTime:
     length = told.gaps.lengths_ns(chosen)
     before, after = pair_names(key)
-    count, per_round_ns = _per_round(told, chosen)
+    count, per_round_ns = _per_round(told, chosen, length)
     return PairTime(
         before=before,
         after=after,

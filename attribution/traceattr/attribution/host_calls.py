@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from traceattr.attribution.intervals import Times
-from traceattr.attribution.timeline import Ids, Places, Timeline
+from traceattr.attribution.timeline import Ids, Places, Timeline, order_of
 from traceattr.ingest.database import read_sql
 
 NO_LAUNCH = np.iinfo(np.int64).min
@@ -117,12 +117,12 @@ class GpuLaunches:
 def read_calls(
     connection: duckdb.DuckDBPyConnection, gpu_id: int, start_ns: int, end_ns: int
 ) -> Calls:
-    """Return the calls of a GPU's process that overlap an interval."""
+    """Return the calls of a GPU's process that overlap an interval, those of launching threads."""
     found = connection.execute(
         read_sql("traceattr.attribution", "host_calls"),
         {"gpu_id": gpu_id, "start_ns": start_ns, "end_ns": end_ns},
     ).fetchnumpy()
-    order = np.lexsort((found["global_tid"], found["end_ns"], found["start_ns"]))
+    order = order_of(found["start_ns"], found["end_ns"], found["global_tid"])
     return Calls(
         thread=found.pop("global_tid")[order],
         start_ns=found.pop("start_ns")[order],

@@ -198,10 +198,10 @@ def whole_rounds(gaps: Gaps, sample: RoundSample) -> RoundSample:
     What prepares the first round of a trace follows no pass, so that round lacks a seam that all
     others have, and has one that none has.
     """
-    round_ = sample.index_of(gaps.start_ns)
-    unknown = _begins_unknown(gaps)
-    in_first = np.unique(gaps.key[unknown & (round_ == 0)])
-    in_others = np.unique(gaps.key[unknown & (round_ > 0)])
+    unknown = np.flatnonzero(_begins_unknown(gaps))
+    round_ = sample.index_of(gaps.start_ns[unknown])
+    in_first = np.unique(gaps.key[unknown[round_ == 0]])
+    in_others = np.unique(gaps.key[unknown[round_ > 0]])
     if len(sample) < 2 or not len(np.setdiff1d(in_first, in_others)):
         return sample
     return RoundSample(sample.start_ns[1:], sample.end_ns[1:])

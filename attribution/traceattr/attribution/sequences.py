@@ -84,17 +84,19 @@ def _by_length(account: Account, pieces: Ids) -> Iterator[_Nodes]:
     differs from replay to replay.
     """
     timeline = account.timeline
-    number = np.full(len(account.pieces.start_ns) + 1, -1)  # the last is for what is in no piece
+    # The last is for what is in no piece.
+    number = np.full(len(account.pieces.start_ns) + 1, -1, np.int32)
     number[pieces] = np.arange(len(pieces))
-    owner = number[account.pieces.of_operation]
-    inside = np.flatnonzero(owner >= 0)
-    at = inside[np.lexsort((~timeline.is_forward[inside], owner[inside]))]
-    count = np.bincount(owner[at], minlength=len(pieces))
+    inside = np.flatnonzero(number[account.pieces.of_operation] >= 0)
+    owner = number[account.pieces.of_operation[inside]]
+    at = inside[np.lexsort((~timeline.is_forward[inside], owner))]
+    count = np.bincount(owner, minlength=len(pieces))
     first = np.cumsum(count) - count
-    what = np.where(timeline.name_id >= 0, timeline.name_id, -1 - timeline.label.astype(np.int64))
+    names = timeline.name_id[at]
+    what = np.where(names >= 0, names, np.int32(-1) - timeline.label[at])
     for length in np.unique(count[count > 0]).tolist():
-        rows = at[first[count == length][:, np.newaxis] + np.arange(length)]
-        yield _Nodes(rows, what[rows])
+        rows = first[count == length][:, np.newaxis] + np.arange(length)
+        yield _Nodes(at[rows], what[rows])
 
 
 def _most_frequent(nodes: _Nodes) -> _Nodes:

@@ -79,7 +79,7 @@ def read_timeline(
     ).fetchnumpy()
     replays = _replays(connection, gpu_id)
     label = names.label_operations(found.pop("kind"), found["name_id"])
-    order = _order(found["start_ns"], found["end_ns"], label)
+    order = order_of(found["start_ns"], found["end_ns"], label)
     replay = _positions(found.pop("replay_id"), replays)[order]
     # Columns are popped: of a large trace there is room for one copy of each.
     return Timeline(
@@ -128,8 +128,8 @@ def _replays(connection: duckdb.DuckDBPyConnection, gpu_id: int) -> Replays:
     )
 
 
-def _order(start_ns: Times, end_ns: Times, label: Labels) -> Ids:
-    """Return the order by start, then end, then label, so that row order changes nothing.
+def order_of(start_ns: Times, end_ns: Times, kind: npt.NDArray[np.integer]) -> Ids:
+    """Return the order by start, then end, then kind, so that row order changes nothing.
 
     Rows come almost sorted, which a stable sort of one key makes use of; only those that start
     together are sorted by the rest.
@@ -139,5 +139,5 @@ def _order(start_ns: Times, end_ns: Times, label: Labels) -> Ids:
     is_equal = starts[1:] == starts[:-1]
     tied = np.flatnonzero(np.append(is_equal, False) | np.append(False, is_equal))
     mine = order[tied]
-    order[tied] = mine[np.lexsort((label[mine], end_ns[mine], start_ns[mine]))]
+    order[tied] = mine[np.lexsort((kind[mine], end_ns[mine], start_ns[mine]))]
     return order

@@ -1,4 +1,5 @@
 -- CUDA calls of the process that owns a GPU, those that overlap an interval, in no order.
+-- Threads that never launch anything are left out: idle time is told from those that launch.
 -- kind: 0 the call waits for the GPU, 1 it launches a kernel or a graph, 2 anything else.
 -- A copy to the host that lasts until its data has arrived waits, whatever its name promises.
 -- -1 stands for no correlation.
@@ -28,6 +29,12 @@ call_name AS (
     FROM distinct_name
 ),
 
+launching_thread AS (
+    SELECT DISTINCT global_tid
+    FROM api_call
+    WHERE correlation_id IS NOT NULL
+),
+
 readback AS (
     SELECT
         op.correlation_id,
@@ -48,6 +55,7 @@ SELECT
 FROM api_call AS call
 INNER JOIN owner ON call.global_pid = owner.global_pid
 INNER JOIN call_name ON call.name = call_name.name
+SEMI JOIN launching_thread ON call.global_tid = launching_thread.global_tid
 LEFT JOIN readback ON call.correlation_id = readback.correlation_id
 WHERE
     call.start_ns < $end_ns
