@@ -22,6 +22,7 @@ from traceattr.attribution.host_ranges import name_ranges
 from traceattr.attribution.host_story import Story, tell_story
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.launch_figures import launch_figures
+from traceattr.attribution.per_round import RoundSample
 from traceattr.attribution.seams import (
     GapKind,
     Gaps,
@@ -29,7 +30,7 @@ from traceattr.attribution.seams import (
     seam_name,
     whole_rounds,
 )
-from traceattr.attribution.timeline import Ids
+from traceattr.attribution.timeline import Ids, Places
 from traceattr.ingest.identity import ProcessGpu
 from traceattr.ingest.interruption import end_on_ctrl_c
 from traceattr.ingest.trace import Trace
@@ -89,7 +90,7 @@ class _Told:
     gaps: Gaps
     story: Story
     rounds: int
-    round: Ids
+    round: Places
 
 
 def gap_analysis(
@@ -119,13 +120,10 @@ def _gpu_gaps(
     found = told_gaps(connection, owned)
     gaps, launches, calls = found.gaps, found.launches, found.calls
     sample = whole_rounds(gaps, owned.sample)
-    told = _Told(gaps, found.story, len(sample), sample.index_of(gaps.start_ns))
+    told = _Told(gaps, found.story, len(sample), _round_of(gaps, sample))
     shown = {kind: _shown(gaps, kind, choice.min_ns) for kind in GapKind}
-    count, shown_ns = len(gaps.key), sum(int(gaps.lengths_ns(at).sum()) for at in shown.values())
-    # Of each kind alone: together they are as many as there are gaps.
-    longest = _longest(
-        gaps, np.concatenate([_longest(gaps, at, choice.top) for at in shown.values()]), choice.top
-    )
+    is_shorter = gaps.length_ns < choice.min_ns
+    longest = _longest(gaps, choice)
     return GpuGaps(
         gpu=timeline.gpu_id,
         rank=gpu.rank,
@@ -137,8 +135,8 @@ def _gpu_gaps(
         seams=_seams(told, shown[GapKind.SEAM]),
         pairs=None if owned.idle.hides_gaps else _pairs(told, shown[GapKind.IN_GRAPH]),
         no_work=_no_work(told, shown[GapKind.NO_WORK]),
-        shorter_count=count - sum(map(len, shown.values())),
-        shorter_ns=owned.idle.gaps.total_ns - shown_ns,
+        shorter_count=int(is_shorter.sum()),
+        shorter_ns=int(gaps.lengths_ns(np.flatnonzero(is_shorter)).sum()),
         longest=name_ranges(
             connection, calls, told.story, longest.tolist(), gap_list(gaps, told.story, longest)
         ),
@@ -180,22 +178,27 @@ def _read_calls(
     )
 
 
-def _shown(gaps: Gaps, kind: GapKind, min_ns: int) -> Ids:
+def _round_of(gaps: Gaps, sample: RoundSample) -> Places:
+    """Return which round of a sample each gap begins in, -1 for none."""
+    return sample.index_of(gaps.start_ns).astype(np.int32)
+
+
+def _shown(gaps: Gaps, kind: GapKind, min_ns: int) -> Places:
     """Return the positions of the gaps of one kind that are long enough."""
-    chosen = np.flatnonzero(gaps.kind == kind)
+    chosen = np.flatnonzero(gaps.kind == kind).astype(np.int32)
     return chosen[gaps.lengths_ns(chosen) >= min_ns] if min_ns > 0 else chosen
 
 
-def _seams(told: _Told, chosen: Ids) -> tuple[SeamTime, ...]:
+def _seams(told: _Told, chosen: Ids | Places) -> tuple[SeamTime, ...]:
     seams = (_seam(seam_name(key), told, group) for key, group in told.gaps.groups(chosen))
     return tuple(sorted(seams, key=lambda seam: (-seam.total_ns, seam.seam)))
 
 
-def _no_work(told: _Told, chosen: Ids) -> SeamTime | None:
+def _no_work(told: _Told, chosen: Ids | Places) -> SeamTime | None:
     return _seam(NO_WORK, told, chosen) if len(chosen) else None
 
 
-def _seam(name: str, told: _Told, chosen: Ids) -> SeamTime:
+def _seam(name: str, told: _Told, chosen: Ids | Places) -> SeamTime:
     length = told.gaps.lengths_ns(chosen)
     median, p99 = np.quantile(length, (0.5, 0.99), method="inverted_cdf")
     count, per_round_ns = _per_round(told, chosen, length)
@@ -213,7 +216,9 @@ def _seam(name: str, told: _Told, chosen: Ids) -> SeamTime:
     )
 
 
-def _per_round(told: _Told, chosen: Ids, length_ns: Times) -> tuple[float | None, int | None]:
+def _per_round(
+    told: _Told, chosen: Ids | Places, length_ns: Times
+) -> tuple[float | None, int | None]:
     """Return the mean number and length of some gaps in a round."""
     if not told.rounds:
         return None, None
@@ -222,7 +227,7 @@ def _per_round(told: _Told, chosen: Ids, length_ns: Times) -> tuple[float | None
     return int(inside.sum()) / told.rounds, round(total_ns / told.rounds)
 
 
-def _rounds_with(told: _Told, chosen: Ids) -> int | None:
+def _rounds_with(told: _Told, chosen: Ids | Places) -> int | None:
     """Return in how many rounds some gaps occur, None without rounds."""
     if not told.rounds:
         return None
@@ -230,12 +235,12 @@ def _rounds_with(told: _Told, chosen: Ids) -> int | None:
     return len(np.unique(at[at >= 0]))
 
 
-def _pairs(told: _Told, chosen: Ids) -> tuple[PairTime, ...]:
+def _pairs(told: _Told, chosen: Ids | Places) -> tuple[PairTime, ...]:
     pairs = (_pair(told, key, group) for key, group in told.gaps.groups(chosen))
     return tuple(sorted(pairs, key=lambda pair: (-pair.total_ns, pair.before, pair.after)))
 
 
-def _pair(told: _Told, key: int, chosen: Ids) -> PairTime:
+def _pair(told: _Told, key: int, chosen: Ids | Places) -> PairTime:
     length = told.gaps.lengths_ns(chosen)
     before, after = pair_names(key)
     count, per_round_ns = _per_round(told, chosen, length)
@@ -250,12 +255,13 @@ def _pair(told: _Told, key: int, chosen: Ids) -> PairTime:
     )
 
 
-def _longest(gaps: Gaps, chosen: Ids, top: int) -> Ids:
+def _longest(gaps: Gaps, choice: GapChoice) -> Ids:
     """Return the positions of the longest gaps; of equal ones the earlier come first."""
-    if 0 < top < len(chosen):
-        length = gaps.lengths_ns(chosen)
-        chosen = chosen[length >= np.partition(length, -top)[-top]]
-    return chosen[np.lexsort((chosen, -gaps.lengths_ns(chosen)))[:top]]
+    length, least_ns, top = gaps.length_ns, choice.min_ns, choice.top
+    if 0 < top < len(length):
+        least_ns = max(least_ns, int(np.partition(length, -top)[-top]))
+    chosen = np.flatnonzero(length >= least_ns)
+    return chosen[np.argsort(-length[chosen], kind="stable")[:top]]
 
 
 def gap_list(gaps: Gaps, story: Story, positions: Ids) -> list[Gap]:

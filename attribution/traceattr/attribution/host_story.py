@@ -15,7 +15,7 @@ from traceattr.attribution.host_calls import (
 )
 from traceattr.attribution.intervals import Cover, Times, union
 from traceattr.attribution.seams import GapKind, Gaps
-from traceattr.attribution.timeline import Ids
+from traceattr.attribution.timeline import Ids, Places
 from traceattr.ingest.database import read_sql
 
 _LAUNCH, _DEPENDENCY, _UNKNOWN = 1, 5, 6
@@ -40,7 +40,7 @@ class Story:
     launched_ns: Times
     knows_os_calls: bool
 
-    def cause(self, chosen: Ids) -> Cause:
+    def cause(self, chosen: Ids | Places) -> Cause:
         """Return the sums over the gaps at some positions."""
         is_in_graph = self.gaps.kind[chosen] == GapKind.IN_GRAPH
         sums = self.parts_ns[self._rows(chosen[~is_in_graph])].sum(axis=0)
@@ -63,7 +63,7 @@ class Story:
         parts_ns[self.gaps.outside] = self.parts_ns
         return thread, parts_ns
 
-    def _rows(self, positions: Ids) -> Ids:
+    def _rows(self, positions: Ids | Places) -> Ids:
         rows: Ids = np.searchsorted(self.gaps.outside, positions)
         return rows
 

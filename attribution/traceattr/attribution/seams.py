@@ -64,11 +64,11 @@ class Gaps:
         """Return how long each gap is."""
         return self.end_ns - self.start_ns
 
-    def lengths_ns(self, at: Ids) -> Times:
+    def lengths_ns(self, at: Ids | Places) -> Times:
         """Return how long the gaps at some positions are."""
         return self.end_ns[at] - self.start_ns[at]
 
-    def groups(self, chosen: Ids) -> Iterator[tuple[int, Ids]]:
+    def groups(self, chosen: Ids | Places) -> Iterator[tuple[int, Ids | Places]]:
         """Yield each key that occurs at some positions, and those of its gaps in order of time."""
         order = chosen[np.argsort(self.key[chosen], kind="stable")]
         keys, first = np.unique(self.key[order], return_index=True)
