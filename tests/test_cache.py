@@ -221,10 +221,21 @@ def test_the_cache_says_what_it_holds_and_is_cleared_of_no_more(
     entry, size = filled
     others = folder / "notes.analysis"
     others.write_text("mine")
+    exports = folder / "exports"
+    exports.mkdir()
+    export, other_export = exports / f"{'0a' * 16}.sqlite", exports / "mine.sqlite"
+    export.write_bytes(b"x" * 200_000)
+    other_export.write_bytes(b"x")
     assert run("cache", "info").stdout == (
-        f"directory  {folder}\nanalyses   1\nsize       {size / 1e6:.1f} MB of at most 268 MB\n"
+        f"directory  {folder}\nanalyses   1: {size / 1e6:.1f} MB of at most 268 MB\n"
+        "exports    1: 0.2 MB, for 30 days each\n"
     )
-    assert run("cache", "clear").stdout == f"Removed 1 analysis ({size / 1e6:.1f} MB).\n"
+    assert run("cache", "clear").stdout == (
+        f"Removed 1 analysis ({size / 1e6:.1f} MB) and 1 export (0.2 MB).\n"
+    )
+    assert list(exports.iterdir()) == [other_export]
+    other_export.unlink()
+    exports.rmdir()
     assert entries(folder) == [others]
     assert not entry.exists()
 

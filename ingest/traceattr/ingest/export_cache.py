@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +17,10 @@ from traceattr.ingest.nsys_export import export_report
 _SAMPLE_BYTES = 2**20
 """Of the begin and of the end of a report that are looked at; its end holds ids of the run."""
 
-_KEPT_DAYS = 30
+KEPT_DAYS = 30
+"""Days after which an export that nobody read is removed."""
+
+_NAME = re.compile(r"[0-9a-f]{32}\.sqlite")
 
 
 def cached_export(report: Path) -> Path:
@@ -29,7 +33,7 @@ def cached_export(report: Path) -> Path:
         ExportError: There is no nsys.
         NsysError: nsys cannot export it, or the cache cannot be written.
     """
-    folder = cache_folder() / "exports"
+    folder = _folder()
     export = folder / f"{_key(report)}.sqlite"
     if not export.exists():
         nsys = _nsys_for(report)
@@ -41,11 +45,24 @@ def cached_export(report: Path) -> Path:
                 f" directory that can be written, or run: {export_command(report)}"
             ) from error
         export_report(nsys, report, export)
-        _remove_unread(folder)
+        _remove_unread()
     with suppress(OSError):
         # The time of change is left alone: readers take it for the sign of a writer.
         os.utime(export, ns=(time.time_ns(), export.stat().st_mtime_ns))
     return export
+
+
+def kept_exports() -> list[Path]:
+    """Return the exports that lie in the user's cache directory, and no other file there."""
+    try:
+        paths = sorted(_folder().iterdir())
+    except OSError:
+        return []
+    return [path for path in paths if _NAME.fullmatch(path.name)]
+
+
+def _folder() -> Path:
+    return cache_folder() / "exports"
 
 
 def _nsys_for(report: Path) -> Nsys:
@@ -72,9 +89,9 @@ def _fingerprint(report: Path) -> str:
         return hashlib.sha256(first + file.read()).hexdigest()
 
 
-def _remove_unread(folder: Path) -> None:
-    oldest_s = time.time() - _KEPT_DAYS * 86400
-    for export in folder.glob("*.sqlite"):
+def _remove_unread() -> None:
+    oldest_s = time.time() - KEPT_DAYS * 86400
+    for export in kept_exports():
         with suppress(OSError):
             if export.stat().st_atime < oldest_s:
                 export.unlink()
