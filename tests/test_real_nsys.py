@@ -1,5 +1,6 @@
 """Recording with a real nsys; of a program on the CPU, since the machines have no GPU."""
 
+import json
 import signal
 import sqlite3
 import subprocess
@@ -78,6 +79,19 @@ def test_a_recording_without_gpu_work_is_kept_and_said_to_have_none(
     assert (first, second) == (f"Wrote {report}", f"Wrote {export}")
     assert error.startswith(f"error: {export}: no CUDA kernel, copy or graph was recorded")
     assert sorted(path.name for path in report.parent.iterdir()) == ["cpu.nsys-rep", "cpu.sqlite"]
+
+
+def test_the_doctor_finds_no_cuda_events_and_says_how_to_record_them(
+    recorded: tuple[Path, Result],
+) -> None:
+    report, _ = recorded
+
+    result = run("doctor", report.with_suffix(".sqlite"), "--format", "json")
+
+    checks = {each["code"]: each for each in json.loads(result.stdout)["checks"]}
+    assert result.exit_code == 1
+    assert checks["cuda-events"]["status"] == "fail"
+    assert "traceattr profile" in checks["cuda-events"]["remedy"]
 
 
 def test_a_recording_that_never_begins_is_one_line(nsys: str, tmp_path: Path) -> None:
