@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv("TRACEATTR_NSYS", raising=False)
     monkeypatch.delenv("TRACEATTR_SERVER_KEY", raising=False)
+    monkeypatch.setattr(import_module("traceattr.recording.attach"), "POLL_S", 0.02)
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)

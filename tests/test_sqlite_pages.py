@@ -17,7 +17,7 @@ from traceattr.ingest.sqlite_btree import Damaged, Declined
 from traceattr.ingest.sqlite_pages import find_pages, read_pages
 from traceattr.ingest.sqlite_rows import read_rows
 
-EXAMPLES = int(os.environ.get("TRACEATTR_EXAMPLES", "120"))
+EXAMPLES = int(os.environ.get("TRACEATTR_EXAMPLES", "60"))
 """Tables that are made up and read both ways; more of them find rarer mistakes."""
 
 TRACES = Path(__file__).parents[2] / "shared" / "traces"

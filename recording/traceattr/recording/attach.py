@@ -10,7 +10,7 @@ from traceattr.ingest.nsys import Nsys
 from traceattr.recording.outcome import Files, Stamps
 from traceattr.recording.server import Server
 
-_POLL_S = 0.2
+POLL_S = 0.2
 _QUIET_POLLS = 3
 """How often, and how many times a report must be found unchanged to be whole."""
 
@@ -106,8 +106,8 @@ def _wait(attached: Attached, files: Files, before: Stamps, sleep: Callable[[flo
     while waited_s < attached.most_s:
         if attached.session is None and attached.steps is not None:
             return
-        sleep(_POLL_S)
-        waited_s += _POLL_S
+        sleep(POLL_S)
+        waited_s += POLL_S
         now = files.stamps()
         quiet = quiet + 1 if now == last != before else 0
         if attached.session is not None and quiet == _QUIET_POLLS:
