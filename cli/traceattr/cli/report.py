@@ -110,9 +110,8 @@ def report(
     if plot is not None and not is_compared:
         raise OptionError(f"--plot {plot}: draws the roofline (give --model, --batch, --context)")
     if len(paths) > 1 or dask is not None:
-        _check_fits_several(is_compared, format_)
-        if server_log is not None or metrics is not None or calibrated != Calibrated():
-            raise OptionError("--server-log, --metrics, --calibrate: are about one trace")
+        has_more = server_log is not None or metrics is not None or calibrated != Calibrated()
+        _check_fits_several(format_, is_compared=is_compared, has_more=has_more)
         fleet = load_fleet(paths, rules, choice, no_cache=no_cache, dask=dask)
         write_output(_fleet_text(fleet, ReportFormat(format_), rules, output), output)
         return
@@ -156,8 +155,13 @@ def report(
     write_output(text, output)
 
 
-def _check_fits_several(is_compared: bool, format_: DocumentFormat) -> None:
+def _check_fits_several(format_: DocumentFormat, *, is_compared: bool, has_more: bool) -> None:
     """Refuse what is only known of one trace.
+
+    Args:
+        format_: What is printed.
+        is_compared: Whether a prediction stands beside the trace.
+        has_more: Whether a server's own words or another recording do.
 
     Raises:
         OptionError: It was asked for.
@@ -166,6 +170,8 @@ def _check_fits_several(is_compared: bool, format_: DocumentFormat) -> None:
         raise OptionError("--model and what goes with it: compare one trace, not several")
     if format_ is DocumentFormat.HTML:
         raise OptionError("--format html: shows one trace, not several")
+    if has_more:
+        raise OptionError("--server-log, --metrics, --calibrate: are about one trace")
 
 
 def _fleet_text(
