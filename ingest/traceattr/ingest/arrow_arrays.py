@@ -60,6 +60,13 @@ def binary_array(
     return pa.Array.from_buffers(pa.binary(), len(valid), buffers)
 
 
+def replaced(array: pa.Array, places: NDArray[np.int64], values: pa.Array) -> pa.Array:
+    """The array with other values in some places: one for each, or one for all."""
+    order = np.arange(len(array))
+    order[places] = np.arange(len(array), len(array) + len(values))
+    return pa.concat_arrays([array, values]).take(integer_array(order))
+
+
 def _bitmap(valid: NDArray[np.bool_] | None) -> pa.Buffer | None:
     return None if valid is None else _buffer(np.packbits(valid, bitorder="little"))
 

@@ -11,8 +11,8 @@ from traceattr.errors import ExportError
 from traceattr.ingest.columnar import read_columns
 from traceattr.ingest.export import Export, sqlite_failure
 from traceattr.ingest.selection import ColumnType, Piece, Selection, select
-from traceattr.ingest.sqlite_btree import Damaged, Declined
-from traceattr.ingest.sqlite_pages import find_pages, read_pages
+from traceattr.ingest.sqlite_btree import Damaged, Declined, Malformed
+from traceattr.ingest.sqlite_pages import check_table, find_pages, read_pages
 from traceattr.ingest.sqlite_rows import read_rows
 
 __all__ = ["ColumnType", "Scan", "scan_table"]
@@ -106,6 +106,8 @@ def _pieces(
         pages = find_pages(export, wanted)
     except Declined as declined:
         with closing(export.connect()) as connection:
+            if isinstance(declined, Malformed):
+                check_table(connection, wanted.table)
             for piece in read_rows(connection, wanted):
                 yield Piece(piece.rows, piece.unreadable, str(declined))
     else:

@@ -1,7 +1,7 @@
 """Which columns of which table are wanted, in which Arrow types."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import pyarrow as pa
@@ -51,6 +51,11 @@ class Selection:
         return pa.schema(
             [(name, kind.arrow) for name, kind in zip(self.names, self.types, strict=True)]
         )
+
+    def column(self, place: int) -> "Selection":
+        """One column of these alone."""
+        at = slice(place, place + 1)
+        return replace(self, names=self.names[at], types=self.types[at], stored=self.stored[at])
 
     @property
     def sql(self) -> str:

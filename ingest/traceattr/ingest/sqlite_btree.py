@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
@@ -19,6 +20,8 @@ Integers = NDArray[np.int64]
 # (two varints of 9 bytes, then a record header of up to 127).
 PADDING_BYTES = 256
 _HEADER_BYTES = 100
+# Section 1.3.4.
+_LEAST_USABLE_BYTES = 480
 _INTERIOR_TABLE, _LEAF_TABLE = 5, 13
 _INDEX_PAGES = (2, 10)
 # SQLite's own limit (BTCURSOR_MAX_DEPTH in btreeInt.h).
@@ -47,11 +50,13 @@ class Block:
         data: The pages, then at least `PADDING_BYTES` that belong to none.
         pages: How many pages.
         page_bytes: The size of each.
+        usable_bytes: How much of each holds cells; what encrypts or checks pages reserves the rest.
     """
 
     data: Bytes
     pages: int
     page_bytes: int
+    usable_bytes: int
 
     @property
     def headers(self) -> Bytes:
@@ -71,11 +76,13 @@ class PageFile:
     Attributes:
         descriptor: Of the file, open for reading.
         page_bytes: Size of a page, 512 to 65536.
+        usable_bytes: How much of it holds data.
         pages: Pages in the file.
     """
 
     descriptor: int
     page_bytes: int
+    usable_bytes: int
     pages: int
 
     def read(self, numbers: Integers) -> Block:
@@ -96,7 +103,7 @@ class PageFile:
             data = _padded(rows[numbers - low].reshape(-1))
         else:
             data = _padded(self._read_runs(numbers))
-        return Block(data, len(numbers), self.page_bytes)
+        return Block(data, len(numbers), self.page_bytes, self.usable_bytes)
 
     def _read_runs(self, numbers: Integers) -> Bytes:
         runs = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
@@ -157,11 +164,13 @@ def _page_file(descriptor: int) -> PageFile:
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     if page_bytes < 512 or page_bytes & (page_bytes - 1):
         raise Declined(f"pages of {page_bytes} bytes")
-    if header[20]:
-        raise Declined("reserved bytes at the end of each page (encrypted or checksummed)")
+    usable_bytes = page_bytes - header[20]
+    if usable_bytes < _LEAST_USABLE_BYTES:
+        raise Malformed(f"{header[20]} reserved bytes in pages of {page_bytes}")
     if int.from_bytes(header[56:60], "big") > 1:
         raise Declined("text in UTF-16")
-    return PageFile(descriptor, page_bytes, os.fstat(descriptor).st_size // page_bytes)
+    pages = os.fstat(descriptor).st_size // page_bytes
+    return PageFile(descriptor, page_bytes, usable_bytes, pages)
 
 
 def leaves_of(file: PageFile, root: int) -> Leaves:
@@ -179,6 +188,8 @@ def leaves_of(file: PageFile, root: int) -> Leaves:
     for _ in range(_MAX_DEPTH):
         kind = int(file.read(numbers[:1]).data[0])
         if kind == _LEAF_TABLE:
+            if len(np.unique(numbers)) < len(numbers):
+                raise Malformed("a page that occurs twice in a b-tree")
             return Leaves(numbers, highest)
         if kind in _INDEX_PAGES:
             raise Declined("a table WITHOUT ROWID")
@@ -230,12 +241,12 @@ def cell_offsets(block: Block, header_bytes: int, cell_bytes: int) -> Integers:
     counts = block.cell_counts
     most = int(counts.max())
     floor = header_bytes + 2 * counts
-    if int(floor.max()) > block.page_bytes:
+    if int(floor.max()) > block.usable_bytes:
         raise Malformed("malformed page")
     area = block.headers[:, header_bytes : header_bytes + 2 * most]
     pointers = big_endian(area.reshape(block.pages, most, 2))
     used = np.arange(most) < counts[:, None]
-    wrong = (pointers < floor[:, None]) | (pointers > block.page_bytes - cell_bytes)
+    wrong = (pointers < floor[:, None]) | (pointers > block.usable_bytes - cell_bytes)
     if bool((wrong & used).any()):
         raise Malformed("malformed page")
     pointers += (np.arange(block.pages, dtype=np.int64) * block.page_bytes)[:, None]
@@ -273,6 +284,11 @@ def varint(data: Bytes, at: Integers) -> tuple[Integers, Integers]:
         end += more
         more &= byte > 0x7F
     return value, end
+
+
+def words(data: Bytes) -> Integers:
+    """The little-endian 8-byte words that start at each byte."""
+    return as_strided(data[:8].view("<i8"), (len(data) - 7,), (1,), writeable=False)
 
 
 def _padded(data: Bytes) -> Bytes:

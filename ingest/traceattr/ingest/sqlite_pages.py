@@ -11,12 +11,14 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from traceattr.ingest.arrow_arrays import integer_array
+from traceattr.ingest.arrow_arrays import integer_array, replaced
 from traceattr.ingest.export import Export
 from traceattr.ingest.selection import Piece, Selection
 from traceattr.ingest.sqlite_btree import (
@@ -29,7 +31,14 @@ from traceattr.ingest.sqlite_btree import (
     leaves_of,
     open_pages,
 )
-from traceattr.ingest.sqlite_record import Field, Layout, SplitCells, decode, split_cells
+from traceattr.ingest.sqlite_record import (
+    Cells,
+    Decoded,
+    Field,
+    Layout,
+    decode,
+    split_cells,
+)
 from traceattr.ingest.sqlite_rows import read_rowids, read_span, rows_to_arrow
 
 # Small enough that the arrays made from a block stay in a core's cache, large enough that threads
@@ -37,6 +46,7 @@ from traceattr.ingest.sqlite_rows import read_rowids, read_span, rows_to_arrow
 # one / two threads took 0.16 / 0.17 s with half of it, 0.16 / 0.13 s so, 0.18 / 0.11 s with twice.
 _BLOCK_BYTES = 2**20
 _CHECKED_LEAVES = 4
+_MOST_DEFAULT_BYTES = 2**26
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +68,23 @@ class TablePages:
     page_bytes: int
 
 
+class _Column(NamedTuple):
+    """A column as `pragma_table_xinfo` has it."""
+
+    name: str
+    kind: str
+    default: str | None
+    key: int
+    hidden: int
+
+
 def find_pages(export: Export, wanted: Selection) -> TablePages:
     """Find the pages of a table and make sure that they can be read without libsqlite3.
 
-    A few leaf pages are compared, value by value, with what libsqlite3 reads: the first, the last
-    and some between. `count(*)` would check the rest at a fifth of the cost of the whole read; the
-    keys in the interior pages, which must ascend, say nearly as much.
+    A few leaf pages are compared, value by value, with what libsqlite3 finds under the row numbers
+    that belong to them: the first, the last and some between. Rows are not counted once more, as
+    `count(*)` takes a fifth of the whole read and only adds up the cells of the same leaves. That
+    each of these occurs once, and that their row numbers ascend, says as much.
 
     Raises:
         Declined: They cannot.
@@ -148,32 +169,60 @@ def _decode_block(pages: TablePages, file: PageFile, first: int, stop: int) -> P
     block = file.read(pages.leaves.numbers[first:stop])
     if len(pages.leaves.numbers) == 1 and not block.cell_counts[0]:
         return rows_to_arrow([], pages.wanted)
-    cells = split_cells(block, with_rowids=pages.layout.has_rowid)
-    arrays = decode(block, cells.whole, pages.layout)
-    rows = pa.RecordBatch.from_arrays(arrays, schema=pages.wanted.schema)
-    if not len(cells.overflow_rowids):
-        return Piece(rows)
-    low, high = pages.leaves.rowid_span(first, stop)
-    if not low <= cells.overflow_rowids[0] <= cells.overflow_rowids[-1] <= high:
-        raise Malformed("row numbers out of order")
-    return _with_overflow(pages, rows, cells)
+    cells = split_cells(block, with_rowids=pages.layout.needs_rowids)
+    if cells.rowids is not None:
+        low, high = pages.leaves.rowid_span(first, stop)
+        if not low <= cells.rowids[0] <= cells.rowids[-1] <= high:
+            raise Malformed("row numbers out of order")
+    decoded = decode(block, cells.whole, pages.layout)
+    if decoded.older:
+        decoded = _with_defaults(pages, decoded, cells.whole)
+    rows = pa.RecordBatch.from_arrays(decoded.arrays, schema=pages.wanted.schema)
+    piece = Piece(rows, decoded.unreadable)
+    if cells.rowids is None or not bool(cells.overflow.any()):
+        return piece
+    return _with_overflow(pages, piece, cells.overflow, cells.rowids[cells.overflow].tolist())
 
 
-def _with_overflow(pages: TablePages, rows: pa.RecordBatch, cells: SplitCells) -> Piece:
+def _with_defaults(pages: TablePages, decoded: Decoded, cells: Cells) -> Decoded:
+    """Let rows older than a column have its default; libsqlite3 says, for one of them, what it is.
+
+    The default is an expression in SQL, and the column's declared type has a say in its value.
+    """
+    assert cells.rowids is not None, "asked for by the layout"
+    arrays, unreadable = list(decoded.arrays), decoded.unreadable
+    with closing(pages.export.connect()) as connection:
+        for place, older in decoded.older.items():
+            rows = np.flatnonzero(older)
+            column = pages.wanted.column(place)
+            one = read_rowids(connection, column, cells.rowids[rows[:1]].tolist())
+            if one.rows.num_rows != 1:
+                raise Malformed("row numbers out of order")
+            (value,) = one.rows.columns
+            if value.nbytes * len(rows) > _MOST_DEFAULT_BYTES:
+                raise Declined("a long default of rows older than a column")
+            arrays[place] = replaced(arrays[place], rows, value)
+            unreadable += one.unreadable * len(rows)
+    return Decoded(arrays, unreadable, {})
+
+
+def _with_overflow(
+    pages: TablePages, whole: Piece, overflow: NDArray[np.bool_], rowids: list[int]
+) -> Piece:
     """Add the rows that continue in overflow pages; libsqlite3 puts those together."""
     with closing(pages.export.connect()) as connection:
         try:
-            others = read_rowids(connection, pages.wanted, cells.overflow_rowids.tolist())
+            others = read_rowids(connection, pages.wanted, rowids)
         except OverflowError as error:
             raise Declined("very long texts") from error
-    if others.rows.num_rows != len(cells.overflow_rowids):
+    if others.rows.num_rows != len(rowids):
         raise Malformed("malformed page")
     # Rows that lie in the block come first, the others behind them: put each where it belongs.
-    places = np.empty(len(cells.overflow), np.int64)
-    places[~cells.overflow] = np.arange(rows.num_rows)
-    places[cells.overflow] = np.arange(rows.num_rows, len(places))
-    both = pa.concat_batches([rows, others.rows])
-    return Piece(both.take(integer_array(places)), others.unreadable)
+    places = np.empty(len(overflow), np.int64)
+    places[~overflow] = np.arange(whole.rows.num_rows)
+    places[overflow] = np.arange(whole.rows.num_rows, len(places))
+    both = pa.concat_batches([whole.rows, others.rows])
+    return Piece(both.take(integer_array(places)), whole.unreadable + others.unreadable)
 
 
 def _slow_block(
@@ -183,7 +232,7 @@ def _slow_block(
     low, high = pages.leaves.rowid_span(first, stop)
     with closing(pages.export.connect()) as connection:
         if isinstance(declined, Malformed):
-            _check(connection, pages.wanted.table)
+            check_table(connection, pages.wanted.table)
         pieces = list(read_span(connection, pages.wanted, low, high))
     expected = int(file.read(pages.leaves.numbers[first:stop]).cell_counts.sum())
     if sum(piece.rows.num_rows for piece in pieces) != expected:
@@ -191,8 +240,12 @@ def _slow_block(
     return [Piece(piece.rows, piece.unreadable, str(declined)) for piece in pieces]
 
 
-def _check(connection: sqlite3.Connection, table: str) -> None:
-    """Let SQLite judge a table: by row number it may find other rows than in page order."""
+def check_table(connection: sqlite3.Connection, table: str) -> None:
+    """Let SQLite judge a table: by row number it may find other rows than in page order.
+
+    Raises:
+        Damaged: It is not sound.
+    """
     quoted = table.replace('"', '""')
     (verdict,) = connection.execute(f'PRAGMA quick_check("{quoted}")').fetchone()
     if verdict != "ok":
@@ -200,24 +253,37 @@ def _check(connection: sqlite3.Connection, table: str) -> None:
 
 
 def _layout(connection: sqlite3.Connection, wanted: Selection) -> Layout:
-    columns = connection.execute(
-        "SELECT name, type, dflt_value, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid",
-        (wanted.table,),
-    ).fetchall()
-    if any(hidden for *_, hidden in columns):
+    query = "SELECT name, type, dflt_value, pk, hidden FROM pragma_table_xinfo(?) ORDER BY cid"
+    columns = [_Column(*row) for row in connection.execute(query, (wanted.table,))]
+    if any(column.hidden for column in columns):
         raise Declined("generated columns")
-    keys = [name for name, kind, _, pk, _ in columns if pk and kind.upper() == "INTEGER"]
+    keys = [column.name for column in columns if column.key and column.kind.upper() == "INTEGER"]
     alias = keys[0] if _is_rowid_key(connection, wanted) and keys else None
-    places = {name: place for place, (name, *_) in enumerate(columns)}
-    fields = tuple(
-        Field(name, kind, None)
-        if stored is None
-        else Field(
-            name, kind, places[stored], stored == alias, columns[places[stored]][2] is not None
-        )
-        for name, kind, stored in zip(wanted.names, wanted.types, wanted.stored, strict=True)
-    )
-    return Layout(fields, len(columns))
+    places = {column.name: place for place, column in enumerate(columns)}
+    fields = []
+    for name, kind, stored in zip(wanted.names, wanted.types, wanted.stored, strict=True):
+        place = None if stored is None else places[stored]
+        field = Field(name, kind, place)
+        if place is not None:
+            field = replace(
+                field,
+                is_rowid=stored == alias,
+                has_default=columns[place].default is not None,
+                is_real=_is_real(columns[place].kind),
+            )
+        fields.append(field)
+    return Layout(tuple(fields), len(columns))
+
+
+def _is_real(declared: str) -> bool:
+    """Whether SQLite turns numbers in a column so declared into REALs.
+
+    https://www.sqlite.org/datatype3.html section 3.1.
+    """
+    kind = declared.upper()
+    if any(word in kind for word in ("INT", "CHAR", "CLOB", "TEXT", "BLOB")):
+        return False
+    return any(word in kind for word in ("REAL", "FLOA", "DOUB"))
 
 
 def _is_rowid_key(connection: sqlite3.Connection, wanted: Selection) -> bool:

@@ -3,6 +3,7 @@
 Section numbers are those of https://www.sqlite.org/fileformat2.html.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,28 +11,22 @@ import pyarrow as pa
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from traceattr.ingest.arrow_arrays import binary_array, integer_array
+from traceattr.ingest.arrow_arrays import integer_array
 from traceattr.ingest.selection import ColumnType
 from traceattr.ingest.sqlite_btree import (
     Block,
     Bytes,
-    Declined,
     Integers,
     Malformed,
     cell_offsets,
     varint,
+    words,
 )
+from traceattr.ingest.sqlite_rows import to_arrow
+from traceattr.ingest.sqlite_values import NULL, SerialTypes, Values, integers, texts, widths
 
-# Section 2.1, serial types: NULL, integers of 1, 2, 3, 4, 6 and 8 bytes, REAL, the constants 0 and
-# 1, two that never occur in a file, then blobs (even) and texts (odd).
-_NULL, _REAL, _ZERO, _ONE, _FIRST_BLOB = 0, 7, 8, 9, 12
 _ABSENT = -1
 _ONE_BYTE_TYPES = 128
-_WIDTH_BYTES = np.array(
-    [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0] + [(kind - 12) // 2 for kind in range(12, 128)], np.uint8
-)
-# An integer of n bytes is read as the 8 bytes that start with it, then shifted down.
-_SHIFT_BITS = np.array([63, 56, 48, 40, 32, 16, 0] + [63] * 9, np.int64)
 # Longer values are legal only up to SQLite's own limit of 2**31 - 1 bytes.
 _MAX_TYPE = 2**32 + 11
 _LEAF_TABLE = 13
@@ -46,7 +41,8 @@ class Field:
         kind: How to read it.
         index: Its place in the record; None when the table lacks it.
         is_rowid: It is the INTEGER PRIMARY KEY: stored as NULL, its value is the row number.
-        has_default: Rows older than the column read as its DEFAULT, which is not NULL.
+        has_default: Rows older than the column read as its DEFAULT.
+        is_real: It is declared REAL: whole numbers are stored as integers and mean REALs.
     """
 
     name: str
@@ -54,6 +50,7 @@ class Field:
     index: int | None
     is_rowid: bool = False
     has_default: bool = False
+    is_real: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +71,9 @@ class Layout:
         return max((field.index + 1 for field in self.fields if field.index is not None), default=0)
 
     @property
-    def has_rowid(self) -> bool:
-        """Whether a row number is wanted."""
-        return any(field.is_rowid for field in self.fields)
+    def needs_rowids(self) -> bool:
+        """Whether a row number is wanted, or finds a row that has a default."""
+        return any(field.is_rowid or field.has_default for field in self.fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,19 +98,35 @@ class SplitCells:
     Attributes:
         whole: Rows that do.
         overflow: One flag per row of the block: its record goes on in overflow pages.
-        overflow_rowids: Row numbers of those.
+        rowids: Row numbers of all, ascending, where somebody wants them or a row overflows.
     """
 
     whole: Cells
     overflow: NDArray[np.bool_]
-    overflow_rowids: Integers
+    rowids: Integers | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The wanted columns of some rows.
+
+    Attributes:
+        arrays: One per field.
+        unreadable: Values that mean nothing in the type asked for and became NULL.
+        older: For fields with a default, by place: rows older than the column, whose value is NULL
+            here and the default in truth.
+    """
+
+    arrays: list[pa.Array]
+    unreadable: int
+    older: Mapping[int, NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Records:
     """Serial types of the records, one row per column; where the values start and must end."""
 
-    types: NDArray[np.unsignedinteger] | Integers
+    types: SerialTypes
     complete: NDArray[np.bool_]
     values: Integers
     stop: Integers
@@ -129,7 +142,7 @@ def split_cells(block: Block, *, with_rowids: bool) -> SplitCells:
         raise Malformed("malformed page")
     cells = cell_offsets(block, header_bytes=8, cell_bytes=4)
     length, at = varint(block.data, cells)
-    overflow = length > block.page_bytes - 35
+    overflow = length > block.usable_bytes - 35
     if bool((length < 0).any()):
         raise Malformed("malformed page")
     rowids: Integers | None = None
@@ -137,16 +150,16 @@ def split_cells(block: Block, *, with_rowids: bool) -> SplitCells:
         rowids, start = varint(block.data, at)
     else:
         start = _after_rowid(block.data, at)
-    page_end = cells - cells % block.page_bytes + block.page_bytes
+    page_end = cells - cells % block.page_bytes + block.usable_bytes
     stop = start + np.where(overflow, 0, length)
     if bool((stop > page_end).any()):
         raise Malformed("malformed page")
-    if rowids is None or not bool(overflow.any()):
-        return SplitCells(Cells(start, stop, rowids), overflow, np.empty(0, np.int64))
+    if rowids is None:
+        return SplitCells(Cells(start, stop, None), overflow, None)
     if bool((rowids[1:] <= rowids[:-1]).any()):
         raise Malformed("row numbers out of order")
     whole = ~overflow
-    return SplitCells(Cells(start[whole], stop[whole], rowids[whole]), overflow, rowids[overflow])
+    return SplitCells(Cells(start[whole], stop[whole], rowids[whole]), overflow, rowids)
 
 
 def _after_rowid(data: Bytes, at: Integers) -> Integers:
@@ -160,12 +173,12 @@ def _after_rowid(data: Bytes, at: Integers) -> Integers:
     if first == last <= 8:
         goes_on = int.from_bytes(b"\x80" * (first - 1), "little")
         mask = int.from_bytes(b"\x80" * first, "little", signed=first == 8)
-        if bool(((_words(data)[at] & mask) == goes_on).all()):
+        if bool(((words(data)[at] & mask) == goes_on).all()):
             return at + int(first)
     return varint(data, at)[1]
 
 
-def decode(block: Block, cells: Cells, layout: Layout) -> list[pa.Array]:
+def decode(block: Block, cells: Cells, layout: Layout) -> Decoded:
     """Decode the wanted columns of some rows.
 
     Args:
@@ -173,39 +186,39 @@ def decode(block: Block, cells: Cells, layout: Layout) -> list[pa.Array]:
         cells: Rows that lie in them completely.
         layout: What to decode.
 
-    Returns:
-        One array per field.
-
     Raises:
-        Declined: A value is not of the type asked for, or a record is malformed.
+        Declined: Only libsqlite3 knows what a value is, or a record is malformed.
     """
     rows = len(cells.start)
     if not rows:
-        return [pa.nulls(0, field.kind.arrow) for field in layout.fields]
+        return Decoded([pa.nulls(0, field.kind.arrow) for field in layout.fields], 0, {})
     try:
         records = _records(block.data, cells, layout)
-        _fill_absent(records, layout)
-        return _columns(block.data, cells, records, layout)
+        older = _older(records, layout)
+        arrays, unreadable = _columns(block.data, cells, records, layout)
     except IndexError as error:
         # numpy checks every position against the block; inside it, `_columns` checks the records.
         raise Malformed("malformed record") from error
+    return Decoded(arrays, unreadable, older)
 
 
 def _records(data: Bytes, cells: Cells, layout: Layout) -> _Records:
     """Read the record headers (section 2.1)."""
-    header_bytes = data[cells.start]
+    header_bytes: Bytes | Integers = data[cells.start]
+    at, length_bytes = cells.start + 1, 1
+    if int(header_bytes.max()) > 0x7F:
+        header_bytes, at = varint(data, cells.start)
+        length_bytes = int((at - cells.start).max())
     low, high = int(header_bytes.min()), int(header_bytes.max())
-    if high > 0x7F:
-        raise Declined("records with long headers")
     values = cells.start + header_bytes
     if low < 1 or bool((values > cells.stop).any()):
         raise Malformed("malformed record")
-    if low == high == layout.columns + 1 and layout.last:
-        types = _one_byte_types(data, cells.start + 1, layout.last)
+    if low == high == layout.columns + length_bytes and layout.last:
+        types = _one_byte_types(data, at, layout.last)
         if int(types.max()) < _ONE_BYTE_TYPES:
             complete = np.full(len(values), layout.last == layout.columns)
             return _Records(types, complete, values, cells.stop)
-    return _any_types(data, cells, values, layout.last)
+    return _any_types(data, cells, at, values, layout.last)
 
 
 def _one_byte_types(data: Bytes, at: Integers, count: int) -> Bytes:
@@ -216,10 +229,9 @@ def _one_byte_types(data: Bytes, at: Integers, count: int) -> Bytes:
     return np.ascontiguousarray(windows[at].view(np.uint8).reshape(len(at), count).T)
 
 
-def _any_types(data: Bytes, cells: Cells, values: Integers, count: int) -> _Records:
+def _any_types(data: Bytes, cells: Cells, at: Integers, values: Integers, count: int) -> _Records:
     """Serial types of any length; columns that a record ends before are absent."""
     types = np.zeros((count, len(values)), np.int64)
-    at = cells.start + 1
     for column in range(count):
         present = at < values
         kind, after = varint(data, at)
@@ -232,108 +244,54 @@ def _any_types(data: Bytes, cells: Cells, values: Integers, count: int) -> _Reco
     return _Records(types, at == values, values, cells.stop)
 
 
-def _fill_absent(records: _Records, layout: Layout) -> None:
-    """Turn absent values into NULL, unless the column has another default."""
+def _older(records: _Records, layout: Layout) -> dict[int, NDArray[np.bool_]]:
+    """Note which rows lack a column that has a default, and turn absent values into NULL."""
     if records.types.dtype == np.uint8:
-        return
-    for field in layout.fields:
-        if field.index is None or not field.has_default:
-            continue
-        if bool((records.types[field.index] == _ABSENT).any()):
-            raise Declined(f"rows older than column {field.name}, which has a default")
-    np.maximum(records.types, _NULL, out=records.types)
+        return {}
+    absent = {
+        place: records.types[field.index] == _ABSENT
+        for place, field in enumerate(layout.fields)
+        if field.index is not None and field.has_default
+    }
+    np.maximum(records.types, NULL, out=records.types)
+    return {place: rows for place, rows in absent.items() if bool(rows.any())}
 
 
-def _columns(data: Bytes, cells: Cells, records: _Records, layout: Layout) -> list[pa.Array]:
-    """Walk the values of all records, column by column."""
+def _columns(
+    data: Bytes, cells: Cells, records: _Records, layout: Layout
+) -> tuple[list[pa.Array], int]:
+    """Walk the values of all records, column by column, and count the unreadable ones."""
     wanted: dict[int | None, list[int]] = {}
     for place, field in enumerate(layout.fields):
         wanted.setdefault(field.index, []).append(place)
     arrays = [pa.nulls(len(cells.start), field.kind.arrow) for field in layout.fields]
-    at, skipped = records.values, 0
+    at, skipped, unreadable = records.values, 0, 0
     for column in range(layout.last):
         types = records.types[column]
         low, high = int(types.min()), int(types.max())
         for place in wanted.get(column, ()):
             at, skipped = at + skipped, 0
-            values = _Values(data, at, types, low, high, records.stop)
-            arrays[place] = _array(values, layout.fields[place], cells)
+            values = Values(data, at, types, low, high, records.stop)
+            arrays[place], lost = _array(values, layout.fields[place], cells)
+            unreadable += lost
         # Values of one width move all positions alike: add them up and move once.
         if low == high:
-            skipped += int(_widths(types[:1])[0])
+            skipped += int(widths(types[:1])[0])
         else:
-            at, skipped = at + skipped + _widths(types), 0
+            at, skipped = at + skipped + widths(types), 0
     at = at + skipped
     if bool(((at > records.stop) | (records.complete & (at != records.stop))).any()):
         raise Malformed("malformed record")
-    return arrays
+    return arrays, unreadable
 
 
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """One column of the rows of a block: where, of which serial types, lowest and highest."""
-
-    data: Bytes
-    at: Integers
-    types: NDArray[np.unsignedinteger] | Integers
-    low: int
-    high: int
-    stop: Integers
-
-
-def _array(values: _Values, field: Field, cells: Cells) -> pa.Array:
-    if field.is_rowid and field.kind is ColumnType.INTEGER:
-        if values.high != _NULL or cells.rowids is None:
-            raise Malformed("malformed record")
-        return integer_array(cells.rowids)
+def _array(values: Values, field: Field, cells: Cells) -> tuple[pa.Array, int]:
     if field.is_rowid:
-        raise Declined(f"numbers in text column {field.name}")
+        if values.high != NULL or cells.rowids is None:
+            raise Malformed("malformed record")
+        if field.kind is ColumnType.INTEGER:
+            return integer_array(cells.rowids), 0
+        return to_arrow(cells.rowids.tolist(), field.kind)
     if field.kind is ColumnType.TEXT:
-        return _texts(values, field.name)
-    return _integers(values, field.name)
-
-
-def _integers(values: _Values, name: str) -> pa.Array:
-    types, low, high = values.types, values.low, values.high
-    if high > _ONE or (low <= _REAL <= high and bool((types == _REAL).any())):
-        raise Declined(f"values in column {name} that are not integers")
-    if low == high and low in (_NULL, _ZERO, _ONE):
-        if low == _NULL:
-            return pa.nulls(len(types), pa.int64())
-        return integer_array(np.full(len(types), low - _ZERO, np.int64))
-    numbers = _words(values.data)[values.at]
-    numbers.byteswap(inplace=True)
-    numbers >>= _SHIFT_BITS[low] if low == high else _SHIFT_BITS[types]
-    if low == _NULL or high >= _ZERO:
-        constant = (types == _NULL) | (types >= _ZERO)
-        np.copyto(numbers, types == _ONE, where=constant)
-    return integer_array(numbers, types != _NULL if low == _NULL else None)
-
-
-def _texts(values: _Values, name: str) -> pa.Array:
-    types = values.types
-    stored = types >= _FIRST_BLOB
-    if not bool((stored | (types == _NULL)).all()):
-        raise Declined(f"numbers in text column {name}")
-    lengths = np.where(stored, _widths(types), 0).astype(np.int64)
-    if bool((values.at + lengths > values.stop).any()):
-        raise Malformed("malformed record")
-    offsets = np.zeros(len(types) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    source = np.repeat(values.at - offsets[:-1], lengths)
-    source += np.arange(len(source))
-    # A block is a few MiB at most, so that its texts fit 32-bit offsets.
-    return binary_array(offsets, values.data[source], stored)
-
-
-def _widths(types: NDArray[np.unsignedinteger] | Integers) -> Integers | Bytes:
-    """Bytes that values of these serial types take."""
-    if types.dtype == np.uint8 or int(types.max()) < _ONE_BYTE_TYPES:
-        return _WIDTH_BYTES[types]
-    small = _WIDTH_BYTES[np.minimum(types, _FIRST_BLOB)]
-    return np.where(types < _FIRST_BLOB, small, (types - _FIRST_BLOB) >> 1)
-
-
-def _words(data: Bytes) -> Integers:
-    """The little-endian 8-byte words that start at each byte."""
-    return as_strided(data[:8].view("<i8"), (len(data) - 7,), (1,), writeable=False)
+        return texts(values, field.name, is_real=field.is_real), 0
+    return integers(values, field.name)
