@@ -36,6 +36,7 @@ if __name__ == "__main__":
     from traceattr.__main__ import main
     main()
 """
+SERVER = replace(CASES["fused-all-reduce"], rounds=6, before=())
 SLOW_RANK = 2
 
 
@@ -43,7 +44,7 @@ SLOW_RANK = 2
 def ranks(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Return one trace per rank, begun at other times on machines whose clocks differ."""
     folder = tmp_path_factory.mktemp("ranks")
-    whole, _ = recorded(replace(CASES["fused-all-reduce"], rounds=6, before=()))
+    whole, _ = recorded(SERVER)
     paths = []
     for rank in range(4):
         path = Path(shutil.copyfile(whole, folder / f"rank{rank}.sqlite"))
@@ -102,6 +103,21 @@ def test_the_slow_rank_and_the_clocks_are_found(runs: Any) -> None:
     behind = [rank["behind_ns"] for rank in found["ranks"]]
     assert behind[SLOW_RANK] == max(behind) > 0
     assert [worst["rank"] for worst in found["worst_rounds"]]
+
+
+def test_waiting_and_wire_are_those_of_one_trace_of_all_ranks(runs: Any) -> None:
+    whole, _ = recorded(SERVER)
+    wanted = [gpu["communication"] for gpu in document(whole, "--rounds", "0:5")["per_gpu"]]
+
+    found = [rank["communication"] for rank in runs[0]["ranks"]]
+
+    assert runs[0]["rank_groups"][0]["rounds"] == 5
+    for mine, one in zip(found, wanted, strict=True):
+        assert mine["collectives"] == one["collectives"] == 5 * 142
+        assert mine["unmatched_ns"] == 0
+        assert mine["arrived_last"] == pytest.approx(one["arrived_last"], abs=2)
+        for key in ("wire_ns", "wait_ns", "late_ns"):
+            assert mine[key] == pytest.approx(one[key], rel=0.002)
 
 
 def test_the_order_of_the_traces_and_a_directory_change_nothing(ranks: list[Path]) -> None:
@@ -192,7 +208,7 @@ def test_without_a_wall_clock_rounds_are_not_matched() -> None:
     parts = (trace("0", [0, 100], [50, 50]), trace("1", [0, 100], [60, 60], has_clock=False))
     fleet = combine(parts)
     [found] = fleet.runs
-    assert found.why_unmatched == "the wall clock of a trace is unknown"
+    assert found.teams[0].why_unmatched == "the wall clock of a trace is unknown"
     assert (found.straggler, found.matched, found.worst) == (None, 0, ())
     assert [notice.code for notice in fleet.warnings] == ["clock-unknown"]
 
@@ -200,7 +216,7 @@ def test_without_a_wall_clock_rounds_are_not_matched() -> None:
 def test_ranks_that_do_not_begin_together_are_not_matched() -> None:
     fleet = combine((trace("0", [0, 100, 200], [1] * 3), trace("1", [45, 145, 245], [1] * 3)))
     [found] = fleet.runs
-    assert found.why_unmatched == "the ranks do not begin their rounds together"
+    assert found.teams[0].why_unmatched == "the ranks do not begin their rounds together"
 
 
 def test_who_is_slow_is_unknown_where_own_work_is_hidden() -> None:

@@ -80,6 +80,7 @@ def test_numbers_follow_time_wherever_a_capture_begins_and_ends(
         (("sglang::scheduler_DP0", "sglang::scheduler_DP1"), ((0,), (1,))),
         (("scheduler_DP0_TP0", "scheduler_DP0_TP1", "scheduler_DP1_TP0"), ((0, 1), (2,))),
         (("scheduler_DP0_TP0_EP0", "scheduler_DP1_TP1_EP1"), ((0, 1),)),
+        (("scheduler_DP0_MOE_DP0_TP0", "scheduler_DP1_MOE_DP0_TP0"), ((0,), (1,))),
         (("scheduler_PP0_TP0", "scheduler_PP0_TP1", "scheduler_PP1_TP0"), ((0, 1), (2,))),
         (("scheduler_TP0", "scheduler_TP1", "python3"), ((0, 1), (2,))),
         ((), ()),

@@ -9,7 +9,7 @@ from typing import Literal
 
 from traceattr.attribution.gap_figures import Completeness, GpuGaps
 from traceattr.attribution.layer_figures import Layers
-from traceattr.attribution.rank_figures import RankGroup
+from traceattr.attribution.rank_figures import CollectiveSeries, RankGroup
 from traceattr.attribution.round_figures import Phase, RoundSeries, Spread
 from traceattr.attribution.sequence_figures import GraphSequences
 
@@ -375,6 +375,7 @@ class Analysis:
         warnings: What to know before trusting the numbers.
         series: Figures of each round, one entry per GPU; empty without rounds.
         sequences: What the graphs run, in order.
+        collectives: What traces of other ranks are compared with, one entry per GPU with rounds.
     """
 
     version: str
@@ -391,3 +392,4 @@ class Analysis:
     warnings: tuple[Notice, ...]
     series: tuple[RoundSeries, ...] = ()
     sequences: GraphSequences = field(default_factory=GraphSequences)
+    collectives: tuple[CollectiveSeries, ...] = ()

@@ -6,6 +6,7 @@ import duckdb
 
 from traceattr.attribution.analysis import Analysis, Gpu, KernelTime, RulesId, Window
 from traceattr.attribution.choice import STEADY_ROUNDS, Choice
+from traceattr.attribution.collective_series import collective_series
 from traceattr.attribution.collectives import communication
 from traceattr.attribution.for_each import for_each
 from traceattr.attribution.gap_analysis import gap_analysis
@@ -55,6 +56,11 @@ def analysis_of(trace: Trace, rules: RuleSet, found: Survey) -> Analysis:
         warnings=notices(trace, Found(found.facts, rounds, per_gpu, ranks, layers)),
         series=tuple(round_series(owned) for owned in found.owned if len(owned.sample)),
         sequences=graph_sequences(found.accounts, names, window),
+        collectives=tuple(
+            collective_series(owned, names, found.facts.epoch_ns)
+            for owned in found.owned
+            if len(owned.sample)
+        ),
     )
 
 

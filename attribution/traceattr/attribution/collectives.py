@@ -14,13 +14,16 @@ from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import Gpu, Window
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.matching import (
+    HIDDEN,
     Collectives,
-    CommunicationKernels,
     communication_kernels,
     compare_rounds,
+    doubt,
+    hides_collectives,
     kernels_in_window,
     match,
     sum_by_round,
+    those_that_meet,
 )
 from traceattr.attribution.rank_figures import Communication, RankGroup
 from traceattr.attribution.ranks import align_rounds, tensor_parallel_groups
@@ -30,8 +33,10 @@ from traceattr.attribution.spread import spread
 from traceattr.attribution.stragglers import find_straggler
 from traceattr.attribution.timeline import Ids
 
-ENOUGH = 0.9
-"""Share of rounds that must have the same collectives on all ranks."""
+_NEVER_TOGETHER = (
+    "the ranks are not in their collectives at the same time: their clocks differ, or these are not"
+    " the ranks of one group"
+)
 
 
 def communication(
@@ -53,10 +58,14 @@ def _compare(accounts: Sequence[Account], window: Window) -> RankGroup:
     numbers = align_rounds(accounts)
     kernels = kernels_in_window(accounts, numbers, window)
     good, bad = compare_rounds(kernels, numbers)
-    matched = match(accounts, kernels, good)
-    reason = _doubt(kernels, good, bad, matched)
+    reason = doubt(kernels, good, bad)
     if reason is not None:
         return RankGroup(gpus, len(good), len(bad), reason=reason)
+    timelines = [account.timeline for account in accounts]
+    starts, ends = [one.start_ns for one in timelines], [one.end_ns for one in timelines]
+    matched = those_that_meet(match(starts, ends, kernels, good))
+    if not len(matched.round):
+        return RankGroup(gpus, len(good), len(bad), reason=_NEVER_TOGETHER)
     decoding = _decode_rounds(accounts[0], numbers[0], good, window)
     complete_ns = matched.start_ns.max(axis=0)
     inside = (complete_ns >= window.start_ns) & (complete_ns < window.end_ns)
@@ -90,32 +99,10 @@ def _obstacle(accounts: Sequence[Account], window: Window) -> str | None:
     if len(accounts) < 2:
         return "only one GPU: no rank to wait for"
     for account in accounts:
-        replays = account.timeline.replays
-        inside = (replays.start_ns < window.end_ns) & (replays.end_ns > window.start_ns)
-        if replays.is_envelope[inside].any():
-            return "collectives are hidden in graphs that were not traced per node"
+        if hides_collectives(account, window):
+            return HIDDEN
     if not all(len(account.rounds.kind) for account in accounts):
         return "no rounds were found, so collectives cannot be matched"
-    return None
-
-
-def _doubt(
-    kernels: Sequence[CommunicationKernels], good: Ids, bad: Ids, matched: Collectives
-) -> str | None:
-    """Return why the collectives cannot be compared."""
-    if not any(len(of_gpu.position) for of_gpu in kernels):
-        return "no collectives in the rounds of the window"
-    if not len(good) or len(good) < ENOUGH * (len(good) + len(bad)):
-        which = f"{len(bad):,} of {len(good) + len(bad):,} rounds" if len(good) else "every round"
-        return (
-            f"the ranks run different collectives in {which}: work is missing from the trace, or"
-            " these are not the ranks of one group"
-        )
-    if not len(matched.round):
-        return (
-            "the ranks are not in their collectives at the same time: their clocks differ, or"
-            " these are not the ranks of one group"
-        )
     return None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from traceattr.attribution.groups import NO_WORK, group_of
+from traceattr.attribution.rank_figures import CollectiveSeries
 from traceattr.attribution.stored import dump_analysis
 from traceattr.rules.categories import COMMUNICATION, HOST_GAPS, IN_GRAPH_GAPS
 
@@ -45,6 +46,7 @@ class RankPart:
         busy_ns: Time in which something ran.
         groups: Exclusive time of each group; None when the trace cannot tell.
         rounds: The rounds.
+        collectives: Collectives in some of them, None without rounds.
     """
 
     file: str
@@ -56,6 +58,7 @@ class RankPart:
     busy_ns: int
     groups: tuple[tuple[str, int | None], ...]
     rounds: RankRounds
+    collectives: CollectiveSeries | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,7 @@ def part_of(file: str, analysis: "Analysis") -> TracePart:
     epoch_ns = analysis.trace.epoch_ns
     shift_ns = epoch_ns or 0
     series = {one.gpu: one for one in analysis.series}
+    collectives = {one.gpu: one for one in analysis.collectives}
     anonymous = replace(analysis, trace=replace(analysis.trace, file=""))
     return TracePart(
         file=file,
@@ -101,7 +105,7 @@ def part_of(file: str, analysis: "Analysis") -> TracePart:
         end_ns=analysis.window.end_ns + shift_ns,
         kind=analysis.rounds.kind,
         ranks=tuple(
-            _rank(file, gpu, time, series.get(gpu.gpu), shift_ns)
+            _rank(file, gpu, time, series.get(gpu.gpu), collectives.get(gpu.gpu), shift_ns)
             for gpu, time in zip(analysis.gpus, analysis.per_gpu, strict=True)
         ),
     )
@@ -124,7 +128,12 @@ def merge_parts(one: bytes, other: bytes) -> bytes:
 
 
 def _rank(
-    file: str, gpu: "Gpu", time: "GpuTime", series: "RoundSeries | None", shift_ns: int
+    file: str,
+    gpu: "Gpu",
+    time: "GpuTime",
+    series: "RoundSeries | None",
+    collectives: CollectiveSeries | None,
+    shift_ns: int,
 ) -> RankPart:
     return RankPart(
         file=file,
@@ -136,6 +145,7 @@ def _rank(
         busy_ns=time.busy_ns,
         groups=tuple(_groups(time)),
         rounds=_rounds(series, shift_ns),
+        collectives=collectives,
     )
 
 

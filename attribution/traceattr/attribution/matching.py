@@ -14,7 +14,11 @@ from traceattr.attribution.timeline import Ids
 from traceattr.rules.categories import COMMUNICATION
 
 ENOUGH = 0.9
-"""Share of a kernel's runs that must find all ranks inside it at once."""
+"""Share of a kernel's runs that must find all ranks inside it at once, and of rounds that must have
+the same collectives on all ranks."""
+
+HIDDEN = "collectives are hidden in graphs that were not traced per node"
+"""Why nothing can be said where `hides_collectives`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,13 @@ def kernels_in_window(
     return found
 
 
+def hides_collectives(account: Account, window: Window) -> bool:
+    """Return whether graphs in a window were recorded without their kernels."""
+    replays = account.timeline.replays
+    inside = (replays.start_ns < window.end_ns) & (replays.end_ns > window.start_ns)
+    return bool(replays.is_envelope[inside].any())
+
+
 def communication_kernels(account: Account) -> Ids:
     """Return the positions of the communication kernels of one GPU."""
     return np.flatnonzero(_IS_COMMUNICATION[account.timeline.label])
@@ -140,26 +151,33 @@ def compare_rounds(
 
 
 def match(
-    accounts: Sequence[Account], kernels: Sequence[CommunicationKernels], rounds: Ids
+    start_ns: Sequence[Times],
+    end_ns: Sequence[Times],
+    kernels: Sequence[CommunicationKernels],
+    rounds: Ids,
 ) -> Collectives:
-    """Return the n-th run of each kernel in each round, rank by rank.
-
-    A kernel that some ranks leave before others have begun it does not wait for all of them: it is
-    a copy or a count beside a collective, and is left out.
-    """
+    """Return the n-th run of each kernel in each round, rank by rank; times are of each rank."""
     columns = [_in_matching_order(of_gpu, rounds) for of_gpu in kernels]
     position = np.stack([column.position for column in columns])
-    matched = Collectives(
+    return Collectives(
         position=position,
         round=columns[0].round,
         name=columns[0].name,
-        start_ns=_of_each(position, [account.timeline.start_ns for account in accounts]),
-        end_ns=_of_each(position, [account.timeline.end_ns for account in accounts]),
+        start_ns=_of_each(position, start_ns),
+        end_ns=_of_each(position, end_ns),
     )
-    together = matched.start_ns.max(axis=0) <= matched.end_ns.min(axis=0)
-    runs = np.bincount(matched.name)
-    met = np.bincount(matched.name, weights=together, minlength=len(runs))
-    return matched.where((met >= ENOUGH * runs)[matched.name])
+
+
+def those_that_meet(collectives: Collectives) -> Collectives:
+    """Return the collectives without the kernels that do not wait for all ranks.
+
+    A kernel that some ranks leave before others have begun it is a copy or a count beside a
+    collective.
+    """
+    together = collectives.start_ns.max(axis=0) <= collectives.end_ns.min(axis=0)
+    runs = np.bincount(collectives.name)
+    met = np.bincount(collectives.name, weights=together, minlength=len(runs))
+    return collectives.where((met >= ENOUGH * runs)[collectives.name])
 
 
 def _in_matching_order(kernels: CommunicationKernels, rounds: Ids) -> CommunicationKernels:
@@ -171,6 +189,19 @@ def _in_matching_order(kernels: CommunicationKernels, rounds: Ids) -> Communicat
 
 def _of_each(position: Ids, times_ns: Sequence[Times]) -> Times:
     return np.stack([times[at] for times, at in zip(times_ns, position, strict=True)])
+
+
+def doubt(kernels: Sequence[CommunicationKernels], good: Ids, bad: Ids) -> str | None:
+    """Return why the rounds cannot be compared, of which some have the same collectives."""
+    if not any(len(of_gpu.position) for of_gpu in kernels):
+        return "no collectives in the rounds of the window"
+    if not len(good) or len(good) < ENOUGH * (len(good) + len(bad)):
+        which = f"{len(bad):,} of {len(good) + len(bad):,} rounds" if len(good) else "every round"
+        return (
+            f"the ranks run different collectives in {which}: work is missing from the trace, or"
+            " these are not the ranks of one group"
+        )
+    return None
 
 
 def sum_by_round(amount_ns: Times, of_round: Ids, rounds: Ids) -> Times:

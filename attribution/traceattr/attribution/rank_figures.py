@@ -80,3 +80,48 @@ class RankGroup:
     reason: str | None = None
     decode_rounds: int = 0
     usual_collective_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveSeries:
+    """Communication kernels of one GPU in some of its rounds, to be matched with other traces.
+
+    Attributes:
+        gpu: Number of the GPU.
+        is_hidden: Whether graphs in the window were not traced per node; then there are none.
+        names: Kernel names.
+        rounds: Which rounds, by their places in the `RoundSeries` of the GPU.
+        counts: Kernels in each of them.
+        name: Name of each kernel, as its place in `names`; round by round, in order of start.
+        start_ns: Its begin since that of its round.
+        duration_ns: How long it ran.
+    """
+
+    gpu: int
+    is_hidden: bool
+    names: tuple[str, ...] = ()
+    rounds: tuple[int, ...] = ()
+    counts: tuple[int, ...] = ()
+    name: tuple[int, ...] = ()
+    start_ns: tuple[int, ...] = ()
+    duration_ns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCollectives:
+    """The collectives of ranks that were recorded in several traces, in rounds of all of them.
+
+    Attributes:
+        rounds: Rounds that were compared.
+        rounds_left_out: Those whose collectives differ from rank to rank.
+        per_rank: One entry per rank, whose `gpu` is the number of the rank in the run; None when
+            nothing can be said.
+        waited_for: Number of the rank that the others wait for; None when no rank stands out.
+        reason: Why nothing can be said, for people.
+    """
+
+    rounds: int = 0
+    rounds_left_out: int = 0
+    per_rank: tuple[Communication, ...] | None = None
+    waited_for: int | None = None
+    reason: str | None = None

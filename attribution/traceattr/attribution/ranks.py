@@ -9,17 +9,29 @@ from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import Gpu
 from traceattr.attribution.timeline import Ids
 
-_TITLE_PART = re.compile(r"_(DP|PP|TP)(\d+)")
+_TITLE_PART = re.compile(r"(?<![A-Z])_(DP|PP|TP|EP)(\d+)")
+"""A part of a title, but not the end of a longer one such as ``_MOE_DP0``."""
+
+
+def title_parts(title: str | None) -> list[tuple[str, str]]:
+    """Return which of which groups a process is, such as TP 1 of ``scheduler_DP0_PP0_TP1``."""
+    return _TITLE_PART.findall(title or "")
 
 
 def tensor_parallel_groups(gpus: Sequence[Gpu]) -> tuple[tuple[int, ...], ...]:
-    """Return the numbers of the GPUs that share collectives.
+    """Return the numbers of the GPUs that share collectives."""
+    groups = groups_by_title([gpu.process for gpu in gpus])
+    return tuple(tuple(gpus[at].gpu for at in group) for group in groups)
+
+
+def groups_by_title(titles: Sequence[str | None]) -> tuple[tuple[int, ...], ...]:
+    """Return the positions of the GPUs that share collectives.
 
     All GPUs do, unless titles such as ``scheduler_DP0_PP0_TP1`` tell pipeline stages or replicas
     apart.  With attention alone in replicas (DP attention) every rank of the stage has its own TP
     number, and its collectives span the replicas.
     """
-    parts = {gpu.gpu: dict(_TITLE_PART.findall(gpu.process or "")) for gpu in gpus}
+    parts = {at: dict(title_parts(title)) for at, title in enumerate(titles)}
     stages = _grouped(parts, ("PP",))
     groups = []
     for stage in stages:

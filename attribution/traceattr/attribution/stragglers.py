@@ -28,6 +28,12 @@ def find_straggler(
     It causes at least twice the waiting that any other rank causes, and by no accident: it comes
     last in more collectives, or causes the most waiting in more rounds, than equal chances give.
     """
+    rank = waited_for(collectives)
+    return None if rank is None else _explained(accounts, collectives, rank, window)
+
+
+def waited_for(collectives: Collectives) -> int | None:
+    """Return which rank that is, by its place among the ranks."""
     caused_ns = collectives.caused_ns
     total_ns = caused_ns.sum(axis=1)
     *_, second, most = sorted(total_ns.tolist())
@@ -37,9 +43,9 @@ def find_straggler(
     rounds = np.unique(collectives.round)
     by_round = np.stack([sum_by_round(row, collectives.round, rounds) for row in caused_ns])
     worst = np.where(by_round.any(axis=0), by_round.argmax(axis=0), -1)
-    if not any(_is_no_accident(who, rank, len(accounts)) for who in (collectives.last, worst)):
-        return None
-    return _explained(accounts, collectives, rank, window)
+    if any(_is_no_accident(who, rank, len(caused_ns)) for who in (collectives.last, worst)):
+        return rank
+    return None
 
 
 def _is_no_accident(who: Ids, rank: int, ranks: int) -> bool:

@@ -16,7 +16,7 @@ from traceattr.errors import ExportError, OptionError, TraceattrError
 
 if TYPE_CHECKING:
     from traceattr.attribution.choice import Choice
-    from traceattr.attribution.fleet import Fleet
+    from traceattr.attribution.fleet_figures import Fleet
 
 _BYTES_PER_FILE_BYTE = 3
 _BYTES_PER_PROCESS = 300 * 10**6

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from traceattr.attribution.analysis import Analysis
-    from traceattr.attribution.fleet import Fleet
+    from traceattr.attribution.fleet_figures import Fleet
     from traceattr.report.comparison import Comparison
     from traceattr.roofline.deployment import Deployment
     from traceattr.roofline.what_if import Change

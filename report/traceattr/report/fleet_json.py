@@ -3,7 +3,9 @@
 import json
 from typing import Any
 
-from traceattr.attribution.fleet import Fleet, RankFigures, Run
+from traceattr.attribution.fleet_figures import Fleet, RankFigures, Run, Team
+from traceattr.attribution.rank_figures import SharedCollectives
+from traceattr.report.json_ranks import communication_entry
 
 FORMAT = 1
 """1: first version; keys may be added under the same number."""
@@ -26,11 +28,11 @@ def render_fleet_json(fleet: Fleet, *, version: str, rules_sha256: str) -> str:
 
 def _run(run: Run) -> dict[str, Any]:
     return {
-        "ranks": [_rank(rank) for rank in run.ranks],
+        "ranks": [_rank(rank, run) for rank in run.ranks],
         "parallel": dict(run.parallel),
         "matched_rounds": run.matched,
-        "why_unmatched": run.why_unmatched,
         "straggler": run.straggler,
+        "rank_groups": [_team(team) for team in run.teams],
         "groups": [
             {
                 "group": spread.group,
@@ -53,7 +55,21 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _rank(rank: RankFigures) -> dict[str, Any]:
+def _team(team: Team) -> dict[str, Any]:
+    collectives = team.collectives or SharedCollectives()
+    return {
+        "name": team.name,
+        "ranks": list(team.ranks),
+        "matched_rounds": team.matched,
+        "why_unmatched": team.why_unmatched,
+        "rounds": collectives.rounds,
+        "rounds_left_out": collectives.rounds_left_out,
+        "reason": collectives.reason,
+        "straggler": team.straggler,
+    }
+
+
+def _rank(rank: RankFigures, run: Run) -> dict[str, Any]:
     part = rank.part
     return {
         "number": rank.number,
@@ -71,4 +87,5 @@ def _rank(rank: RankFigures) -> dict[str, Any]:
         "behind_ns": rank.behind_ns,
         "slowest_rounds": rank.slowest,
         "clock_ns": rank.clock_ns,
+        "communication": communication_entry(run.communication_of(rank)),
     }

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from traceattr.attribution.fleet import Fleet
+from traceattr.attribution.fleet_figures import Fleet
 from traceattr.report.escape import markdown_sentence, markdown_text
 from traceattr.report.fleet_text import fleet_headline, run_title, sections
 from traceattr.report.markdown_blocks import markdown_items, markdown_table
@@ -18,9 +18,10 @@ def _blocks(fleet: Fleet) -> Iterator[str]:
     for run in fleet.runs:
         for section in sections(run, run_title(fleet, run)):
             yield f"#### {markdown_text(section.title)}\n"
-            aligned = "l" * section.texts + "r" * (len(section.columns) - section.texts)
-            rows = [[markdown_text(cell) for cell in row] for row in section.rows]
-            yield markdown_table(section.columns, aligned, rows)
+            if section.rows:
+                aligned = "l" * section.texts + "r" * (len(section.columns) - section.texts)
+                rows = [[markdown_text(cell) for cell in row] for row in section.rows]
+                yield markdown_table(section.columns, aligned, rows)
             if section.note:
                 yield f"{markdown_sentence(section.note)}\n"
     if fleet.failed:

@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from traceattr.attribution.fleet import Fleet
+from traceattr.attribution.fleet_figures import Fleet
 from traceattr.report.render import ReportFormat
 
 

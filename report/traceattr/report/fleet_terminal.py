@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from traceattr.attribution.fleet import Fleet
+from traceattr.attribution.fleet_figures import Fleet
 from traceattr.report.console import (
     GUTTER,
     add_column,
@@ -35,7 +35,8 @@ def _parts(fleet: Fleet, width: int) -> Iterator[RenderableType]:
     for run in fleet.runs:
         for section in sections(run, run_title(fleet, run)):
             yield heading(section.title)
-            yield _table(section, width)
+            if section.rows:
+                yield _table(section, width)
             if section.note:
                 yield Text(visible(section.note), style="dim")
             yield ""

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from traceattr.attribution.fleet import Fleet, RankFigures, Run
-from traceattr.attribution.fleet_part import RankPart
+from traceattr.attribution.fleet_figures import Fleet, RankFigures, Run, Team
+from traceattr.attribution.ranks import title_parts
+from traceattr.attribution.round_figures import Spread
 from traceattr.report.figures import (
     MILLISECONDS,
     UNKNOWN,
@@ -14,6 +15,7 @@ from traceattr.report.figures import (
     share,
     unit_for,
 )
+from traceattr.report.ranks_text import RANKS_NOTE
 
 ROUNDS_NOTE = (
     "own: a round without communication; ranks meet in every collective, so the others wait while"
@@ -64,17 +66,31 @@ def _run_sentence(run: Run) -> str:
         return "No rounds were found."
     said = f"A round takes {_range(lengths)}."
     if run.straggler is not None:
-        rank = run.ranks[run.straggler]
-        return (
-            f"{said} The others wait for {rank_name(rank.part)} ({rank.part.file}): its own work"
-            f" takes {duration(rank.behind_ns or 0)} longer than the median of theirs, and longest"
-            f" in {_slowest(rank, run)} of the rounds."
-        )
-    if not run.matched or len(run.ranks) < 2:
+        return f"{said} {_blame(run.ranks[run.straggler], run)}"
+    teams = [team for team in run.teams if team.collectives and team.matched]
+    if not teams:
         return said
+    if any(team.collectives and team.collectives.per_rank for team in teams):
+        return f"{said} No rank keeps the others waiting more than chance would."
     if any(rank.slowest is None for rank in run.ranks):
         return f"{said} Which rank is slow is unknown: graphs are recorded as a whole."
     return f"{said} No rank is the slowest in most rounds."
+
+
+def _blame(rank: RankFigures, run: Run) -> str:
+    """Return how a rank is known to be the one that the others of its group wait for."""
+    who = f"The others wait for {rank_name(rank, run)} ({rank.part.file})"
+    one, team = run.communication_of(rank), run.team_of(rank)
+    if one is None:
+        return (
+            f"{who}: its own work takes {duration(rank.behind_ns or 0)} longer than the median of"
+            f" theirs, and longest in {_slowest(rank, team)} of the rounds."
+        )
+    return (
+        f"{who}: it causes {share(one.late_ns, team.waiting_ns)} of the waiting, and arrives last"
+        f" at {share(one.arrived_last, one.collectives)} of"
+        f" {counted(one.collectives, 'collective')}."
+    )
 
 
 def _range(lengths: Sequence[int]) -> str:
@@ -82,14 +98,19 @@ def _range(lengths: Sequence[int]) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def rank_name(part: RankPart) -> str:
+def rank_name(rank: RankFigures, run: Run) -> str:
     """Return what a rank is called."""
+    if len(run.teams) > 1 and (titled := title_parts(rank.part.process)):
+        return " ".join(map("".join, titled))
+    part = rank.part
     return f"rank {part.rank}" if part.rank is not None else f"GPU {part.gpu}"
 
 
 def sections(run: Run, title: str) -> Iterator[Section]:
     """Yield the tables of a run."""
     yield _ranks(run, title)
+    if any(team.collectives for team in run.teams):
+        yield _communication(run)
     if len(run.ranks) > 1:
         yield _spread(run)
     if run.worst:
@@ -98,8 +119,7 @@ def sections(run: Run, title: str) -> Iterator[Section]:
 
 def _ranks(run: Run, title: str) -> Section:
     parallel = ", ".join(f"{kind} {count}" for kind, count in run.parallel)
-    lengths = [rank.round_ns for rank in run.ranks if rank.round_ns is not None]
-    unit = unit_for(max(lengths, default=MILLISECONDS.ns))
+    unit = _unit(run)
     rows = tuple(_rank_row(rank, unit, run) for rank in run.ranks)
     columns = (
         "trace",
@@ -112,32 +132,101 @@ def _ranks(run: Run, title: str) -> Section:
         "slowest",
         "clock",
     )
-    note = ROUNDS_NOTE if run.matched else _unmatched(run)
-    return Section(f"{title} ({parallel})" if parallel else title, columns, 1, rows, note)
+    unmatched = [(team.name, _unmatched(team)) for team in run.teams if team.why_unmatched]
+    notes = (*([ROUNDS_NOTE] if run.matched else []), *_of_teams(unmatched, run))
+    heading = f"{title} ({parallel})" if parallel else title
+    return Section(heading, columns, 1, rows, " ".join(notes))
 
 
-def _unmatched(run: Run) -> str:
-    return f"Rounds cannot be matched across ranks: {run.why_unmatched}."
+def _unit(run: Run) -> Unit:
+    lengths = [rank.round_ns for rank in run.ranks if rank.round_ns is not None]
+    return unit_for(max(lengths, default=MILLISECONDS.ns))
+
+
+def _unmatched(team: Team) -> str:
+    return f"Rounds cannot be matched across ranks: {team.why_unmatched}."
+
+
+def _of_teams(said: Sequence[tuple[str, str]], run: Run) -> Iterator[str]:
+    """Yield what is said of teams, each sentence once, with their names where there are several."""
+    names: dict[str, list[str]] = {}
+    for name, sentence in said:
+        names.setdefault(sentence, []).append(name)
+    for sentence, teams in names.items():
+        yield f"{', '.join(teams)}: {sentence}" if len(run.teams) > 1 and all(teams) else sentence
 
 
 def _rank_row(rank: RankFigures, unit: Unit, run: Run) -> tuple[str, ...]:
     part = rank.part
     return (
         part.file,
-        str(part.gpu if part.rank is None else part.rank),
+        _rank_cell(rank, run),
         share(part.busy_ns, part.wall_ns),
         f"{rank.rounds:,}",
         _time(rank.round_ns, unit),
         _time(rank.own_ns, unit),
         _signed(rank.behind_ns, unit),
-        _slowest(rank, run),
+        _slowest(rank, run.team_of(rank)),
         _signed(rank.clock_ns, unit),
     )
 
 
-def _slowest(rank: RankFigures, run: Run) -> str:
-    known = rank.slowest is not None and run.matched
-    return share(rank.slowest or 0, run.matched) if known else UNKNOWN
+def _rank_cell(rank: RankFigures, run: Run) -> str:
+    return rank_name(rank, run).removeprefix("rank ").removeprefix("GPU ")
+
+
+def _slowest(rank: RankFigures, team: Team) -> str:
+    known = rank.slowest is not None and team.matched
+    return share(rank.slowest or 0, team.matched) if known else UNKNOWN
+
+
+def _communication(run: Run) -> Section:
+    unit = _unit(run)
+    compared = [team.collectives for team in run.teams if team.collectives]
+    rounds = min((one.rounds for one in compared if one.per_rank), default=0)
+    over = f", median over {counted(rounds, 'round')}" if rounds else ""
+    rows = tuple(
+        (
+            rank.part.file,
+            _rank_cell(rank, run),
+            _median(one.wire_per_round, unit),
+            _median(one.wait_per_round, unit),
+            share(one.late_ns, run.team_of(rank).waiting_ns),
+            share(one.arrived_last, one.collectives),
+        )
+        for rank in run.ranks
+        if (one := run.communication_of(rank))
+    )
+    said = [(team.name, sentence) for team in run.teams for sentence in _about(team, run)]
+    return Section(
+        f"Communication across ranks ({unit.name}/round{over})",
+        ("trace", "rank", "wire", "wait", "late", "last"),
+        1,
+        rows,
+        " ".join((*([RANKS_NOTE] if rows else []), *_of_teams(said, run))),
+    )
+
+
+def _about(team: Team, run: Run) -> Iterator[str]:
+    """Yield who keeps the others of a team, where there are several, and what was not compared."""
+    collectives = team.collectives
+    if collectives is None:
+        return
+    if collectives.reason:
+        yield f"Waiting for other ranks cannot be told from transfer: {collectives.reason}."
+        return
+    if team.straggler is not None and len(run.teams) > 1:
+        yield _blame(run.ranks[team.straggler], run)
+    if collectives.rounds_left_out:
+        whole = collectives.rounds + collectives.rounds_left_out
+        yield (
+            f"Left out: {collectives.rounds_left_out:,} of {counted(whole, 'round')}, in which the"
+            " ranks run different collectives."
+        )
+
+
+def _median(spread: Spread | None, unit: Unit) -> str:
+    return UNKNOWN if spread is None else unit.number(spread.median)
 
 
 def _time(value_ns: int | None, unit: Unit) -> str:
@@ -157,7 +246,7 @@ def _spread(run: Run) -> Section:
             _percent(spread.lowest),
             _percent(spread.median),
             _percent(spread.highest),
-            rank_name(run.ranks[spread.highest_rank].part),
+            rank_name(run.ranks[spread.highest_rank], run),
         )
         for spread in run.spreads
     )
@@ -175,7 +264,7 @@ def _worst(run: Run) -> Section:
         (
             f"{worst.start_ns / 1e9:,.3f} s",
             unit.number(worst.wall_ns),
-            UNKNOWN if worst.rank is None else rank_name(run.ranks[worst.rank].part),
+            UNKNOWN if worst.rank is None else rank_name(run.ranks[worst.rank], run),
             _signed(worst.excess_ns, unit),
         )
         for worst in run.worst

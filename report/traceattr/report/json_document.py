@@ -21,7 +21,7 @@ from traceattr.attribution.round_figures import Phase, Spread
 from traceattr.report.grouped import groups_of, hides_work
 from traceattr.report.headline import headline
 from traceattr.report.json_gaps import gap_entries
-from traceattr.report.json_ranks import NO_SPREAD, communication_entry, rank_group_entry
+from traceattr.report.json_ranks import NO_SPREAD, communication_of, rank_group_entry
 from traceattr.report.unclassified import unclassified_kernels
 from traceattr.rules.categories import GRAPH
 
@@ -161,7 +161,7 @@ def _gpu(time: GpuTime, analysis: Analysis, comparison: "Comparison | None") -> 
         "phases": list(_phases(time)),
         "groups": list(_groups(time, comparison)),
         **gap_entries(gaps),
-        "communication": communication_entry(time.gpu, analysis.ranks),
+        "communication": communication_of(time.gpu, analysis.ranks),
         "layers": _layers(layers) if layers else None,
     }
 

@@ -15,9 +15,15 @@ NO_SPREAD = dict.fromkeys(field.name for field in fields(Spread))
 _KEYS = tuple(field.name for field in fields(Communication))
 
 
-def communication_entry(gpu: int, groups: Sequence[RankGroup]) -> Json:
-    """Return what one GPU spends in collectives, all null where nothing can be said."""
-    found = next((one for group in groups for one in group.per_gpu or () if one.gpu == gpu), None)
+def communication_of(gpu: int, groups: Sequence[RankGroup]) -> Json:
+    """Return the entry of one GPU."""
+    return communication_entry(
+        next((one for group in groups for one in group.per_gpu or () if one.gpu == gpu), None)
+    )
+
+
+def communication_entry(found: Communication | None) -> Json:
+    """Return what one rank spends in collectives, all null where nothing can be said."""
     entry = asdict(found) if found else dict.fromkeys(_KEYS)
     del entry["gpu"]
     wire, wait = entry.pop("wire_per_round"), entry.pop("wait_per_round")
