@@ -52,7 +52,7 @@ def opened(path: Path) -> Server:
     with open_trace(path) as trace:
         names = classify_kernels(trace.connection, load_rules())
         return Server(
-            tuple(open_account(trace.connection, gpu.gpu_id, names, {}) for gpu in trace.gpus),
+            tuple(open_account(trace.connection, gpu, names, {}) for gpu in trace.gpu_work.gpus),
             tuple(map(_gpu, trace.gpus)),
             names,
             choose_window(trace.connection, (None, None)),

@@ -75,7 +75,7 @@ def opened(simulation: Simulation) -> Iterator[tuple[Trace, Truth]]:
 
 def accounts(trace: Trace) -> list[Account]:
     names = classify_kernels(trace.connection, load_rules())
-    return [open_account(trace.connection, gpu.gpu_id, names, {}) for gpu in trace.gpus]
+    return [open_account(trace.connection, gpu, names, {}) for gpu in trace.gpu_work.gpus]
 
 
 def missing(account: Account, true: GpuTruth) -> list[tuple[str, int, int]]:

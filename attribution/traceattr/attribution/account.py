@@ -21,6 +21,7 @@ from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.pieces import Pieces, find_pieces
 from traceattr.attribution.rounds import Rounds, find_rounds
 from traceattr.attribution.timeline import Timeline, read_timeline
+from traceattr.ingest.operations import Operations as GpuOperations
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,12 @@ class Account:
 
 def open_account(
     connection: duckdb.DuckDBPyConnection,
-    gpu_id: int,
+    operations: GpuOperations,
     names: KernelNames,
     overrides: Mapping[int, PieceKind],
 ) -> Account:
-    """Read one GPU and find its passes and rounds."""
-    timeline = read_timeline(connection, gpu_id, names)
+    """Find the passes and rounds of one GPU."""
+    timeline = read_timeline(connection, operations, names)
     pieces = find_pieces(timeline, names)
     kinds = find_kinds(timeline, pieces, names, overrides)
     rounds = find_rounds(timeline, pieces, kinds.of_piece, names)

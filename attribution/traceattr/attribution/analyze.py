@@ -8,7 +8,6 @@ from traceattr.attribution.analysis import Analysis, Gpu, KernelTime, RulesId, W
 from traceattr.attribution.choice import STEADY_ROUNDS, Choice
 from traceattr.attribution.collective_series import collective_series
 from traceattr.attribution.collectives import communication
-from traceattr.attribution.for_each import for_each
 from traceattr.attribution.gap_analysis import gap_analysis
 from traceattr.attribution.gpu_time import gpu_time
 from traceattr.attribution.labels import KernelNames
@@ -19,6 +18,7 @@ from traceattr.attribution.round_summary import summarise_rounds
 from traceattr.attribution.sequences import graph_sequences
 from traceattr.attribution.survey import Survey, survey
 from traceattr.ingest.database import read_sql
+from traceattr.ingest.for_each import for_each
 from traceattr.ingest.identity import ProcessGpu
 from traceattr.ingest.trace import Trace
 from traceattr.rules.rule_set import RuleSet

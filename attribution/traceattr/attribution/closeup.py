@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import duckdb
 import numpy as np
+import numpy.typing as npt
 
 from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import Window
-from traceattr.attribution.for_each import for_each
 from traceattr.attribution.gap_analysis import ToldGaps, gap_list, told_gaps
 from traceattr.attribution.gap_figures import Gap
 from traceattr.attribution.gpu_time import OwnedTime
@@ -19,8 +18,11 @@ from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.steady import leader_of, main_kind
 from traceattr.attribution.survey import Survey
 from traceattr.attribution.timeline import Ids
-from traceattr.ingest.database import read_sql
-from traceattr.ingest.interruption import end_on_ctrl_c
+from traceattr.ingest.columns import is_known
+from traceattr.ingest.for_each import for_each
+from traceattr.ingest.operations import GRAPH as GRAPH_KIND
+from traceattr.ingest.operations import KERNEL, KINDS
+from traceattr.ingest.operations import Operations as GpuOperations
 from traceattr.ingest.trace import Trace
 from traceattr.rules.categories import GRAPH, MEMORY
 
@@ -36,7 +38,11 @@ NAMELESS = (
     ("copy on the device", MEMORY),
     ("copy between devices", MEMORY),
 )
-"""What operations without a kernel name are called, and its category; as in ``sql/closeup.sql``."""
+"""What operations without a kernel name are called, and its category."""
+
+_COPY = 2
+_COPY_KINDS = {1: 3, 2: 4, 8: 5, 10: 6}
+"""Positions in `NAMELESS` by CUpti_ActivityMemcpyKind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +152,10 @@ def closeups(trace: Trace, found: Survey) -> Closeups:
     planned = list(_planned(found))
 
     def look(owned: OwnedTime) -> list[GpuCloseup]:
-        with end_on_ctrl_c(trace.connection.cursor()) as cursor:
+        ran = trace.gpu_work.gpus[owned.account.timeline.gpu_id]
+        with trace.cursor() as cursor:
             told = told_gaps(cursor, owned)
-            return [_gpu_closeup(cursor, owned, told, one) for one in planned]
+        return [_gpu_closeup(ran, owned, told, one) for one in planned]
 
     per_gpu = for_each(look, found.owned)
     parts = [
@@ -206,39 +213,39 @@ def _starts(owned: Sequence[OwnedTime], start_ns: int, end_ns: int) -> Times:
     return np.sort(starts[(starts >= start_ns) & (starts < end_ns)])
 
 
-def _gpu_closeup(
-    connection: duckdb.DuckDBPyConnection, owned: OwnedTime, told: ToldGaps, part: Closeup
-) -> GpuCloseup:
+def _gpu_closeup(ran: GpuOperations, owned: OwnedTime, told: ToldGaps, part: Closeup) -> GpuCloseup:
     start_ns, end_ns = part.start_ns, part.end_ns
     gaps = told.gaps
     at = np.flatnonzero((gaps.end_ns > start_ns) & (gaps.start_ns < end_ns))
     return GpuCloseup(
         gpu=owned.account.timeline.gpu_id,
-        operations=_operations(connection, owned.account, start_ns, end_ns),
+        operations=_operations(ran, owned.account, start_ns, end_ns),
         passes=tuple(_passes(owned, start_ns, end_ns)),
         gaps=tuple(gap_list(gaps, told.story, at)),
     )
 
 
-def _operations(
-    connection: duckdb.DuckDBPyConnection, account: Account, start_ns: int, end_ns: int
-) -> Operations:
+def _operations(ran: GpuOperations, account: Account, start_ns: int, end_ns: int) -> Operations:
     """Return what overlaps an interval; names are numbered as `_names` has them."""
-    timeline = account.timeline
-    at = np.flatnonzero((timeline.end_ns > start_ns) & (timeline.start_ns < end_ns))
-    found = connection.execute(
-        read_sql("traceattr.attribution", "closeup"),
-        {"gpu_id": timeline.gpu_id, "start_ns": start_ns, "end_ns": end_ns},
-    ).fetchnumpy()
-    row = np.searchsorted(found["row"], timeline.row[at])
-    nameless = found["nameless"][row].astype(np.int64)
-    name_id = timeline.name_id[at].astype(np.int64)
+    at = np.flatnonzero((ran.end_ns > start_ns) & (ran.start_ns < end_ns))
+    name_id, stream_id = ran.name_id[at].astype(np.int64), ran.stream_id[at]
+    nameless = len(account.names.names) + _nameless(ran.kind[at], ran.copy_kind[at])
     return Operations(
-        start_ns=timeline.start_ns[at],
-        end_ns=timeline.end_ns[at],
-        name=np.where(nameless < 0, name_id, len(account.names.names) + nameless),
-        stream_id=found["stream_id"][row],
+        start_ns=ran.start_ns[at],
+        end_ns=ran.end_ns[at],
+        name=np.where(ran.kind[at] == KERNEL, name_id, nameless),
+        stream_id=np.where(is_known(stream_id), stream_id.astype(np.int64), -1),
     )
+
+
+def _nameless(kind: npt.NDArray[np.integer], copy_kind: npt.NDArray[np.integer]) -> Ids:
+    """Return the position in `NAMELESS` of operations that are no kernels."""
+    found = np.full(len(kind), _COPY)
+    for code, position in _COPY_KINDS.items():
+        found[copy_kind == code] = position
+    found[kind == KINDS.index("memset")] = 1
+    found[kind == GRAPH_KIND] = 0
+    return found
 
 
 def _passes(owned: OwnedTime, start_ns: int, end_ns: int) -> Iterator[ForwardPass]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 
-from traceattr.attribution.for_each import for_each
 from traceattr.attribution.gap_figures import Gap, GapKindName, GpuGaps, PairTime, SeamTime
 from traceattr.attribution.gpu_time import OwnedTime
 from traceattr.attribution.groups import NO_WORK
@@ -31,8 +30,8 @@ from traceattr.attribution.seams import (
     whole_rounds,
 )
 from traceattr.attribution.timeline import Ids, Places
+from traceattr.ingest.for_each import for_each
 from traceattr.ingest.identity import ProcessGpu
-from traceattr.ingest.interruption import end_on_ctrl_c
 from traceattr.ingest.trace import Trace
 
 KIND_NAMES: dict[GapKind, GapKindName] = {
@@ -107,7 +106,7 @@ def gap_analysis(
     """
 
     def find(pair: tuple[ProcessGpu, OwnedTime]) -> GpuGaps:
-        with end_on_ctrl_c(trace.connection.cursor()) as cursor:
+        with trace.cursor() as cursor:
             return _gpu_gaps(cursor, *pair, choice)
 
     return for_each(find, zip(trace.gpus, owned, strict=True))

@@ -8,7 +8,6 @@ from traceattr.attribution.analysis import TraceFacts
 from traceattr.attribution.choice import Choice
 from traceattr.attribution.completeness import completeness_by_process
 from traceattr.attribution.facts import trace_facts
-from traceattr.attribution.for_each import for_each
 from traceattr.attribution.gpu_time import OwnedTime, own_time
 from traceattr.attribution.labels import KernelNames, classify_kernels
 from traceattr.attribution.per_round import sample_rounds
@@ -22,8 +21,9 @@ from traceattr.attribution.steady import (
 )
 from traceattr.attribution.window import choose_window
 from traceattr.errors import OptionError
+from traceattr.ingest.for_each import for_each
 from traceattr.ingest.identity import ProcessGpu
-from traceattr.ingest.interruption import end_on_ctrl_c
+from traceattr.ingest.operations import Operations
 from traceattr.ingest.trace import Trace
 from traceattr.rules.rule_set import RuleSet
 
@@ -59,11 +59,11 @@ def survey(trace: Trace, rules: RuleSet, choice: Choice) -> Survey:
     """
     names = classify_kernels(trace.connection, rules)
 
-    def read(gpu: ProcessGpu) -> Account:
-        with end_on_ctrl_c(trace.connection.cursor()) as cursor:
-            return open_account(cursor, gpu.gpu_id, names, choice.graph_kinds)
+    def read(operations: Operations) -> Account:
+        with trace.cursor() as cursor:
+            return open_account(cursor, operations, names, choice.graph_kinds)
 
-    accounts = for_each(read, trace.gpus)
+    accounts = for_each(read, trace.gpu_work.gpus)
     _check_graph_kinds(choice, accounts)
     steady = _steady(trace, accounts, choice)
     facts = trace_facts(trace)

@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.labels import KernelNames
-from traceattr.ingest.database import read_sql
+from traceattr.ingest.columns import Integers
+from traceattr.ingest.operations import Operations
 
 Ids = npt.NDArray[np.int64]
 Places = npt.NDArray[np.int32]
@@ -42,7 +43,6 @@ class Timeline:
 
     Attributes:
         gpu_id: Number of the GPU.
-        row: Row number in the table ``gpu_op``.
         start_ns: Begins.
         end_ns: Ends.
         label: Index into `traceattr.attribution.labels.LABELS`.
@@ -55,7 +55,6 @@ class Timeline:
     """
 
     gpu_id: int
-    row: npt.NDArray[np.uint32]
     start_ns: Times
     end_ns: Times
     label: Labels
@@ -71,27 +70,20 @@ DEVICE_TO_HOST = 2
 
 
 def read_timeline(
-    connection: duckdb.DuckDBPyConnection, gpu_id: int, names: KernelNames
+    connection: duckdb.DuckDBPyConnection, operations: Operations, names: KernelNames
 ) -> Timeline:
-    """Fetch one GPU; operations that start together are ordered by what they are."""
-    found = connection.execute(
-        read_sql("traceattr.attribution", "operations"), {"gpu_id": gpu_id}
-    ).fetchnumpy()
-    replays = _replays(connection, gpu_id)
-    label = names.label_operations(found.pop("kind"), found["name_id"])
-    order = order_of(found["start_ns"], found["end_ns"], label)
-    replay = _positions(found.pop("replay_id"), replays)[order]
-    # Columns are popped: of a large trace there is room for one copy of each.
+    """Return one GPU; operations keep their order and share their memory."""
+    replays = _replays(connection, operations.gpu_id)
+    replay = _positions(operations.replay_id, replays)
     return Timeline(
-        gpu_id=gpu_id,
-        row=found.pop("row")[order],
-        start_ns=found.pop("start_ns")[order],
-        end_ns=found.pop("end_ns")[order],
-        label=label[order],
-        name_id=found.pop("name_id")[order],
+        gpu_id=operations.gpu_id,
+        start_ns=operations.start_ns,
+        end_ns=operations.end_ns,
+        label=names.label_operations(operations.kind, operations.name_id),
+        name_id=operations.name_id,
         replay=replay,
-        is_readback=(found.pop("copy_kind") == DEVICE_TO_HOST)[order],
-        is_forward=_forward(found.pop("stream_id")[order], replay),
+        is_readback=operations.copy_kind == DEVICE_TO_HOST,
+        is_forward=_forward(operations.stream_id, replay),
         replays=replays,
     )
 
@@ -99,13 +91,12 @@ def read_timeline(
 def _positions(replay_id: Places, replays: Replays) -> Places:
     """Return the position of each replay; the ids of one GPU follow each other."""
     first = int(replays.replay_id[0]) if len(replays.replay_id) else 0
-    return np.maximum(replay_id - first, -1)
+    return np.maximum(replay_id - first, -1) if first else replay_id
 
 
-def _forward(stream_id: Ids, replay: Places) -> npt.NDArray[np.bool_]:
+def _forward(stream_id: Integers, replay: Places) -> npt.NDArray[np.bool_]:
     """Return what runs on the stream that most graph work runs on; everything without graphs."""
-    graph_streams: Ids = stream_id[replay >= 0]
-    streams, counts = np.unique(graph_streams, return_counts=True)
+    streams, counts = np.unique(stream_id[replay >= 0], return_counts=True)
     if not len(streams):
         return np.ones(len(stream_id), np.bool_)
     is_main: npt.NDArray[np.bool_] = stream_id == streams[np.argmax(counts)]

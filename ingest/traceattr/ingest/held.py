@@ -10,10 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from traceattr.ingest.arrow_arrays import integer_array, mapped_array
-
-OP_ID = "op_id"
-"""Column that numbers the rows of all tables held one after the other."""
+from traceattr.ingest.arrow_arrays import mapped_array
 
 _BATCH_ROWS = 2**16
 """Large enough that the pages of a column go back to the system one batch at a time."""
@@ -56,22 +53,18 @@ class Held:
             yield self.batches.pop()
 
 
-def hold(schema: pa.Schema, batches: Iterable[pa.RecordBatch], first_id: int) -> Held:
-    """Take in a stream of rows and number them.
+def hold(schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> Held:
+    """Take in a stream of rows.
 
     Args:
         schema: Of the stream; integers are 64 bits wide.
         batches: The stream.
-        first_id: Number of its first row.
     """
     kept = []
     for batch in _large(batches):
-        ids = np.arange(first_id, first_id + batch.num_rows)
-        columns = [_narrowed(column) for column in (*batch.columns, integer_array(ids))]
-        kept.append(pa.RecordBatch.from_arrays(columns, [*schema.names, OP_ID]))
-        first_id += batch.num_rows
-    names = (*schema.names, OP_ID)
-    common = pa.schema([(name, _widest(kept, at)) for at, name in enumerate(names)])
+        columns = [_narrowed(column) for column in batch.columns]
+        kept.append(pa.RecordBatch.from_arrays(columns, schema.names))
+    common = pa.schema([(name, _widest(kept, at)) for at, name in enumerate(schema.names)])
     return Held(common, [batch.cast(common) for batch in kept])
 
 
@@ -104,9 +97,9 @@ def _narrowed(column: pa.Array) -> pa.Array:
 
 
 def _type_of(least: int, most: int) -> pa.DataType:
-    """Return the narrowest type that holds two numbers."""
+    """Return the narrowest type that holds two numbers, its own lowest not being either."""
     limits = ((kind, 2 ** (kind.bit_width - 1)) for kind in _WIDTHS)
-    return next(kind for kind, limit in limits if -limit <= least and most < limit)
+    return next((kind for kind, limit in limits if -limit < least and most < limit), _WIDTHS[-1])
 
 
 def _widest(batches: list[pa.RecordBatch], at: int) -> pa.DataType:

@@ -1,11 +1,15 @@
 """Text for the ids that rows carry; no other string of the export is copied."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import duckdb
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
+from traceattr.ingest.columns import Integers
 from traceattr.ingest.export import Export
+from traceattr.ingest.lookup import Lookup
 from traceattr.ingest.small_tables import decode
 from traceattr.ingest.sources import STRINGS
 from traceattr.ingest.stage import run_over, stage
@@ -28,20 +32,47 @@ def referenced_strings(
     return {key: decode(value) for key, value in rows}
 
 
-def name_kernels(connection: duckdb.DuckDBPyConnection, export: Export) -> None:
-    """Fill ``kernel_name`` and the internal key from string ids to it."""
+class NameKeys:
+    """From the ids that a kernel's demangled and short name have in the export to its number."""
+
+    def __init__(self, rows: Sequence[tuple[int | None, int | None, int]]) -> None:
+        """Take in ids, each of which may be missing, and the number of the name they make."""
+        self._demangled = Lookup(_distinct(demangled for demangled, _, _ in rows))
+        self._short = Lookup(_distinct(short for _, short, _ in rows))
+        self._name_id = np.array([name_id for *_, name_id in rows], np.int32)
+        pairs = [[-1 if key is None else key for key in row[:2]] for row in rows]
+        demangled, short = np.array(pairs, np.int64).reshape(-1, 2).T
+        self._pairs = Lookup(self._pair(demangled, short))
+
+    def of(self, demangled: Integers, short: Integers) -> npt.NDArray[np.int32]:
+        """Return the numbers of kernels' names, those of the rows given at first."""
+        return self._name_id[self._pairs.of(self._pair(demangled, short))]
+
+    def _pair(self, demangled: Integers, short: Integers) -> npt.NDArray[np.int64]:
+        """Return one number for both; ids that are missing are not among the known ones."""
+        place = self._demangled.of(demangled).astype(np.int64)
+        return (place + 1) * (len(self._short) + 1) + self._short.of(short) + 1
+
+
+def _distinct(ids: Iterable[int | None]) -> npt.NDArray[np.int64]:
+    return np.array(sorted({key for key in ids if key is not None}), np.int64)
+
+
+def name_kernels(connection: duckdb.DuckDBPyConnection, export: Export) -> NameKeys:
+    """Fill ``kernel_name`` and the internal key from string ids to it, which is returned too."""
     pairs = connection.execute(
         "SELECT DISTINCT demangled_id, short_id FROM _op WHERE kind = 'kernel'"
     ).fetchall()
     text = referenced_strings(connection, export, (key for pair in pairs for key in pair))
     named = [(_kernel_text(pair, text), text.get(pair[1]) or None, pair) for pair in pairs]
     numbers = {key: at for at, key in enumerate(sorted({(n, s or "") for n, s, _ in named}))}
+    name_ids = [numbers[n, s or ""] for n, s, _ in named]
     run_over(
         connection,
         "_name_key",
         pa.table(
             {
-                "name_id": pa.array([numbers[n, s or ""] for n, s, _ in named], pa.int32()),
+                "name_id": pa.array(name_ids, pa.int32()),
                 "name": pa.array([n for n, _, _ in named], pa.string()),
                 "short_name": pa.array([s for _, s, _ in named], pa.string()),
                 "demangled_id": pa.array([pair[0] for *_, pair in named], pa.int64()),
@@ -49,6 +80,7 @@ def name_kernels(connection: duckdb.DuckDBPyConnection, export: Export) -> None:
             }
         ),
     )
+    return NameKeys([(*pair, name_id) for pair, name_id in zip(pairs, name_ids, strict=True)])
 
 
 def name_by_id(

@@ -49,28 +49,25 @@ def stage(connection: duckdb.DuckDBPyConnection, export: Export, source: Source)
     return Staged(scan.unreadable, scan.declined)
 
 
-def read(
-    export: Export, source: Source, first_id: int = 0, near: Near | None = None
-) -> tuple[Held, Staged]:
+def read(export: Export, source: Source, near: Near | None = None) -> tuple[Held, Staged]:
     """Hold a table in memory; one that the export lacks has no row.
 
     Args:
         export: The open export.
         source: The table.
-        first_id: Number of the first row.
         near: Which rows; None for all.
 
     Raises:
         ExportError: The table is damaged.
     """
     if source.table not in export.tables:
-        return hold(source.schema, (), first_id), Staged()
+        return hold(source.schema, ()), Staged()
     leaves = None if near is None else leaves_near(export, source.table, near)
     scan = scan_table(
         export, source.table, source.columns, workers=min(cores(), _MOST_THREADS), leaves=leaves
     )
     rows = scan.batches if near is None else map(near.of, scan.batches)
-    return hold(source.schema, rows, first_id), Staged(scan.unreadable, scan.declined)
+    return hold(source.schema, rows), Staged(scan.unreadable, scan.declined)
 
 
 def run_over(

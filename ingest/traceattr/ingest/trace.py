@@ -1,12 +1,11 @@
 """One nsys export as documented tables; every quirk of nsys ends here."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import duckdb
-import pyarrow as pa
 
 from traceattr.errors import ExportError
 from traceattr.ingest.capture import Capture, read_capture, store_capture
@@ -14,11 +13,12 @@ from traceattr.ingest.database import open_database, read_sql, run_sql
 from traceattr.ingest.diagnostics import load_diagnostics, no_gpu_work
 from traceattr.ingest.evidence import read_evidence
 from traceattr.ingest.export import Export, open_export
+from traceattr.ingest.gpu_work import OPERATIONS, GpuWork, resolve
 from traceattr.ingest.held import Held
 from traceattr.ingest.identity import Identity, Owner, ProcessGpu, identify
+from traceattr.ingest.interruption import end_on_ctrl_c
 from traceattr.ingest.names import name_by_id, name_kernels
 from traceattr.ingest.nearby import CONTEXT_NS, Near, around, is_worth_it, sampled_owners
-from traceattr.ingest.replays import GraphWork, number_replays
 from traceattr.ingest.sources import API, GPU_WORK
 from traceattr.ingest.stage import Staged, read, run_over
 
@@ -85,6 +85,7 @@ class Trace:
         silent_ranks: Titles of processes that name a rank and own no GPU.
         work: Launched against recorded, per process.
         oddities: What could not be taken as it was.
+        gpu_work: What each GPU ran, in the order of `gpus`; the rows of ``gpu_op``.
         near: Which part of it was read; None for all.
     """
 
@@ -95,7 +96,16 @@ class Trace:
     silent_ranks: tuple[str, ...]
     work: tuple[ProcessWork, ...]
     oddities: Oddities
+    gpu_work: GpuWork
     near: Near | None = None
+
+    @contextmanager
+    def cursor(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Give another connection to the same tables, for another thread."""
+        with end_on_ctrl_c(self.connection.cursor()) as cursor:
+            # What is registered belongs to one connection.
+            cursor.register(OPERATIONS, self.gpu_work.table)
+            yield cursor
 
 
 @contextmanager
@@ -175,21 +185,25 @@ def load_trace(
     load_diagnostics(connection, export)
     _store_judged(connection, near)
     work, staged = _read_work(export, progress, near)
-    for name, rows in work.items():
-        connection.register(name, rows.table)
+    for source, rows in zip(GPU_WORK, work, strict=True):
+        connection.register(source.statement, rows.table)
     run_sql(connection, "_op")
     progress(f"reading {API.table}")
     api, damaged = _stage_api(connection, export, near)
-    name_kernels(connection, export)
+    names = name_kernels(connection, export)
     name_by_id(connection, export, used_in="_api", statement="_api_name")
     run_sql(connection, "_launch")
     run_sql(connection, "api_call")
     progress("joining")
     identity = _identify(connection, export)
     oddities = _oddities(connection, [*staged, api], damaged)
-    _resolve(connection, work)
+    connection.execute("DROP VIEW _op")
+    for source in GPU_WORK:
+        connection.unregister(source.statement)
     if not identity.gpus:
         raise no_gpu_work(connection, export)
+    gpu_work = resolve(connection, work, identity, names)
+    run_sql(connection, "_process_work")
     return Trace(
         export,
         connection,
@@ -198,6 +212,7 @@ def load_trace(
         identity.silent_ranks,
         _work(connection),
         oddities,
+        gpu_work,
         near,
     )
 
@@ -214,14 +229,13 @@ def _store_judged(connection: duckdb.DuckDBPyConnection, near: Near | None) -> N
 
 def _read_work(
     export: Export, progress: Callable[[str], None], near: Near | None
-) -> tuple[dict[str, Held], list[Staged]]:
-    """Read the GPU work, by the name under which ``_op.sql`` reads each table."""
-    work: dict[str, Held] = {}
-    staged = []
+) -> tuple[list[Held], list[Staged]]:
+    """Read the GPU work, table by table."""
+    work, staged = [], []
     for source in GPU_WORK:
         progress(f"reading {source.table}")
-        first_id = sum(rows.rows for rows in work.values())
-        work[source.statement], how = read(export, source, first_id, near)
+        rows, how = read(export, source, near)
+        work.append(rows)
         staged.append(how)
     return work, staged
 
@@ -231,7 +245,7 @@ def _stage_api(
 ) -> tuple[Staged, tuple[str, ...]]:
     """Take in the API calls; without them GPU time is still exact, only launches are unknown."""
     try:
-        rows, staged = read(export, API, near=near)
+        rows, staged = read(export, API, near)
     except ExportError:
         run_over(connection, API.statement, API.schema.empty_table())
         return Staged(), (API.table,)
@@ -257,42 +271,6 @@ def _identify(connection: duckdb.DuckDBPyConnection, export: Export) -> Identity
         row = [*astuple(owner), gpu.gpu_id, gpu.global_pid, owner in identity.inferred]
         connection.execute("INSERT INTO _owner VALUES (?, ?, ?, ?, ?, ?)", row)
     return identity
-
-
-def _resolve(connection: duckdb.DuckDBPyConnection, work: Mapping[str, Held]) -> None:
-    """Make ``replay`` and ``gpu_op`` from what was read, which is given up."""
-    run_sql(connection, "_op_linked")
-    _number_unlinked(connection)
-    run_sql(connection, "_op_resolved")
-    run_sql(connection, "replay")
-    for name, rows in work.items():
-        connection.unregister(name)
-        connection.register(name, rows.drain())
-    # How long a stream is cannot be known, and the optimizer would build hash tables of it.
-    connection.execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
-    run_sql(connection, "gpu_op")
-    connection.execute("RESET disabled_optimizers")
-    connection.execute("DROP VIEW _op_resolved; DROP VIEW _unlinked_work; DROP VIEW _op_linked")
-    connection.execute("DROP VIEW _op")
-    for name in work:
-        connection.unregister(name)
-    run_sql(connection, "_process_work")
-
-
-def _number_unlinked(connection: duckdb.DuckDBPyConnection) -> None:
-    """Fill the internal table of replay numbers for graph work without a correlation."""
-    run_sql(connection, "_unlinked")
-    found = connection.execute(
-        "SELECT op_id, graph_key, graph_node_id, start_ns, end_ns FROM _unlinked_work"
-    ).fetchnumpy()
-    numbers = number_replays(
-        GraphWork(found["graph_key"], found["graph_node_id"], found["start_ns"], found["end_ns"])
-    )
-    if len(numbers):
-        data = pa.table({"op_id": found["op_id"], "replay_number": numbers})
-        connection.register("batch", data)
-        connection.execute("INSERT INTO _unlinked SELECT op_id, replay_number FROM batch")
-        connection.unregister("batch")
 
 
 def _work(connection: duckdb.DuckDBPyConnection) -> tuple[ProcessWork, ...]:

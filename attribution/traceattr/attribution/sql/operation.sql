@@ -1,7 +1,6 @@
 CREATE TABLE _operation AS
 SELECT
     operation_id,
-    op_rowid,
     round_id::INTEGER AS round_id,
     pass_id::INTEGER AS pass_id,
     category,
@@ -38,7 +37,7 @@ SELECT
     found.inside_ns,
     found.exclusive_ns
 FROM _operation AS found
-INNER JOIN _numbered_op AS op ON found.op_rowid = op.op_id;
+INNER JOIN _numbered_op AS op ON found.operation_id = op.op_id;
 
 COMMENT ON VIEW operation IS
 'One row per row of gpu_op that touches the window, with what it is part of and what time it owns.';

@@ -1,11 +1,10 @@
--- GPU work as nsys stores it, in one shape; owners, names and replays are resolved in gpu_op.
+-- GPU work as nsys stores it, in one shape.
 -- CUPTI writes 0 and nsys writes NULL for "not in a graph" and for "no correlation".
 -- Before schema 3.24 there is no graphId column: the high half of graphNodeId is the graph.
 -- CUPTI writes 0 for the times of a replay that it could not collect.  NULLs take the narrowest type:
 -- a column is as wide as the widest of the tables has it.
 CREATE TEMP VIEW _op AS
 SELECT
-    op_id,
     'kernel'::_OP_KIND AS kind,
     start AS start_ns,
     "end" AS end_ns,
@@ -23,7 +22,6 @@ SELECT
 FROM _kernel
 UNION ALL
 SELECT
-    op_id,
     'memcpy'::_OP_KIND AS kind,
     start AS start_ns,
     "end" AS end_ns,
@@ -41,7 +39,6 @@ SELECT
 FROM _memcpy
 UNION ALL
 SELECT
-    op_id,
     'memset'::_OP_KIND AS kind,
     start AS start_ns,
     "end" AS end_ns,
@@ -59,7 +56,6 @@ SELECT
 FROM _memset
 UNION ALL
 SELECT
-    op_id,
     'graph'::_OP_KIND AS kind,
     CASE WHEN "end" != 0 THEN start END AS start_ns,
     CASE WHEN "end" != 0 THEN "end" END AS end_ns,

@@ -1,42 +1,21 @@
-CREATE TABLE _gpu_op AS
-SELECT
-    op.gpu_id,
-    op.kind,
-    op.start_ns,
-    op.end_ns,
-    op.context_id,
-    op.stream_id,
-    op.name_id,
-    op.correlation_id,
-    op.launch_ns,
-    op.graph_id,
-    op.graph_node_id,
-    replay.replay_id,
-    op.bytes,
-    op.copy_kind
-FROM _op_resolved AS op
-LEFT JOIN _replay AS replay ON op.gpu_id = replay.gpu_id AND op.replay_key = replay.replay_key
--- Envelopes whose nodes were recorded too are not in _replay; they would count the time twice.
-WHERE op.kind != 'graph' OR replay.replay_id IS NOT NULL;
-
--- Stored columns are as narrow as their values allow; public ones have one type in every trace.
+-- Columns of _gpu_op are as narrow as their values allow; public ones have one type in every trace.
 CREATE VIEW _numbered_op AS
 SELECT
-    rowid AS op_id,
-    gpu_id,
-    kind,
-    start_ns::BIGINT AS start_ns,
-    end_ns::BIGINT AS end_ns,
+    op_id,
+    gpu_id::INTEGER AS gpu_id,
+    kind::_OP_KIND AS kind,
+    start_ns,
+    end_ns,
     context_id::BIGINT AS context_id,
     stream_id::BIGINT AS stream_id,
     name_id,
     correlation_id::BIGINT AS correlation_id,
-    launch_ns::BIGINT AS launch_ns,
+    launch_ns,
     graph_id::BIGINT AS graph_id,
     graph_node_id::BIGINT AS graph_node_id,
     replay_id,
     bytes::BIGINT AS bytes,
-    copy_kind
+    try_cast(copy_kind AS TINYINT) AS copy_kind
 FROM _gpu_op;
 
 CREATE VIEW gpu_op AS

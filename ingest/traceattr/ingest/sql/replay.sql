@@ -4,16 +4,15 @@ replay_found AS (
     SELECT
         gpu_id,
         replay_key,
-        min(global_pid)::BIGINT AS global_pid,
-        min(graph_id)::BIGINT AS graph_id,
+        min(global_pid) AS global_pid,
+        min(graph_id) AS graph_id,
         CASE WHEN replay_key >= 4294967296 THEN 'graph' ELSE 'node' END AS traced,
-        min(correlation_id)::BIGINT AS correlation_id,
-        min(launch_ns)::BIGINT AS launch_ns,
-        min(start_ns)::BIGINT AS start_ns,
-        max(end_ns)::BIGINT AS end_ns,
-        count(*) AS operations
-    FROM _op_resolved
-    WHERE replay_key IS NOT NULL
+        min(correlation_id) AS correlation_id,
+        min(launch_ns) AS launch_ns,
+        min(start_ns) AS start_ns,
+        max(end_ns) AS end_ns,
+        sum(operations)::BIGINT AS operations
+    FROM batch
     GROUP BY gpu_id, replay_key
 ),
 
