@@ -229,9 +229,11 @@ def test_the_cache_says_what_it_holds_and_is_cleared_of_no_more(
     assert run("cache", "info").stdout == (
         f"directory  {folder}\nanalyses   1: {size / 1e6:.1f} MB of at most 268 MB\n"
         "exports    1: 0.2 MB, for 30 days each\n"
+        "remote     0: 0.0 MB of at most 4,295 MB\n"
     )
     assert run("cache", "clear").stdout == (
-        f"Removed 1 analysis ({size / 1e6:.1f} MB) and 1 export (0.2 MB).\n"
+        f"Removed 1 analysis ({size / 1e6:.1f} MB), 1 export (0.2 MB)"
+        " and 0 remote traces (0.0 MB).\n"
     )
     assert list(exports.iterdir()) == [other_export]
     other_export.unlink()

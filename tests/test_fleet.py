@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from tests.recordings import recorded
+from tests.remote_files import serving
 from traceattr.attribution.fleet import combine
 from traceattr.attribution.fleet_part import RankPart, RankRounds, TracePart
 from traceattr.cli import app
@@ -270,7 +271,7 @@ def test_ctrl_c_while_processes_start_is_one_word(ranks: list[Path]) -> None:
     assert (process.returncode, said) == (130, b"interrupted\n")
 
 
-def test_dask_gives_the_same_bytes_also_if_a_worker_is_killed(
+def test_dask_gives_the_same_bytes_also_of_a_url_and_if_a_worker_is_killed(
     ranks: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed: Any = pytest.importorskip("distributed")
@@ -294,12 +295,15 @@ def test_dask_gives_the_same_bytes_also_if_a_worker_is_killed(
     monkeypatch.setattr(distributed, "LocalCluster", cluster_with_a_loss)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.chdir(ranks[0].parent)
-    traces = [path.name for path in ranks] + ["missing.sqlite"]
-    wanted = run("report", *traces, "--format", "json").stdout
+    traces = [path.name for path in ranks[1:]] + ["missing.sqlite"]
+    wanted = run("report", *traces, ranks[0], "--format", "json").stdout
 
-    found = run("report", *traces, "--format", "json", "--dask", "local", "--no-cache").stdout
+    with serving(rank0=ranks[0].read_bytes()) as server:
+        traces.append(server.named("rank0.sqlite"))
+        here = run("report", *traces, "--format", "json", "--no-cache").stdout
+        found = run("report", *traces, "--format", "json", "--dask", "local", "--no-cache").stdout
 
-    assert found == wanted
+    assert found == here == wanted
     assert len(killed) == 1
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.recordings import recorded
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.analyze import analyze
 from traceattr.attribution.choice import Choice
@@ -20,7 +21,6 @@ from traceattr.ingest.stage import read
 from traceattr.ingest.trace import open_trace
 from traceattr.rules.rule_set import load_rules
 from traces.description import Simulation
-from traces.simulate import simulate
 
 KERNELS = GPU_WORK[0]
 CONTEXT_NS = 150_000_000
@@ -30,10 +30,8 @@ END_NS = BEGIN_NS + ROUNDS * 50_000_000
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("large") / "trace.sqlite"
-    simulate(Simulation(rounds=ROUNDS), path)
-    return path
+def path() -> Path:
+    return recorded(Simulation(rounds=ROUNDS))[0]
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -19,9 +19,10 @@ import traceattr
 from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.choice import Choice
 from traceattr.attribution.stored import FORMAT, dump_analysis, load_analysis
-from traceattr.errors import OptionError, StoredAnalysisError
-from traceattr.ingest.cache_folder import cache_folder
+from traceattr.errors import StoredAnalysisError
+from traceattr.ingest.cache_folder import cache_folder, cache_limit_bytes
 from traceattr.ingest.fingerprint import fingerprint
+from traceattr.ingest.remote_name import TracePath
 from traceattr.rules.rule_set import RuleSet
 
 LIMIT_BYTES = 256 * 2**20
@@ -140,17 +141,14 @@ def open_cache() -> Cache:
     Raises:
         OptionError: TRACEATTR_CACHE_LIMIT_MB is no number.
     """
-    limit = os.environ.get("TRACEATTR_CACHE_LIMIT_MB", "")
-    if limit and not limit.isdecimal():
-        raise OptionError(f"TRACEATTR_CACHE_LIMIT_MB={limit}: not a whole number of megabytes")
-    return Cache(cache_folder(), int(limit) * 10**6 if limit else LIMIT_BYTES)
+    return Cache(cache_folder(), cache_limit_bytes(LIMIT_BYTES))
 
 
 def _is_entry(path: Path) -> bool:
     return _ENTRY.fullmatch(path.name) is not None
 
 
-def cache_key(trace: Path, rules: RuleSet, choice: Choice, how: str) -> str | None:
+def cache_key(trace: TracePath, rules: RuleSet, choice: Choice, how: str) -> str | None:
     """Return what an analysis depends on, in one word; None when it cannot be told.
 
     The code is part of it, not only its version: whoever changes a line of it sees the effect.

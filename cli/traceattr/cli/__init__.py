@@ -24,6 +24,7 @@ from traceattr.cli.scrub import scrub
 from traceattr.cli.sql import sql
 from traceattr.cli.usage import usage_error
 from traceattr.errors import TraceattrError
+from traceattr.ingest.remote_name import without_secrets
 from traceattr.interrupt import INTERRUPTED, raise_from_now_on
 
 
@@ -70,7 +71,7 @@ app = typer.Typer(
 
 def _print_error(text: str) -> None:
     if text:
-        say(f"error: {text}")
+        say(f"error: {without_secrets(text)}")
 
 
 def _print_version(value: bool) -> None:

@@ -11,9 +11,10 @@ import typer
 
 from traceattr.cli.output import check_output
 from traceattr.errors import OptionError
+from traceattr.ingest.remote_name import TracePath
 
 
-def check_file(path: Path, *, force: bool, inputs: Iterable[Path | None]) -> None:
+def check_file(path: Path, *, force: bool, inputs: Iterable[TracePath | None]) -> None:
     """Refuse a file that cannot be written, before any work is done.
 
     Raises:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from traceattr.cli.load import choose, load_analysis, tabulated
-from traceattr.cli.options import finite
+from traceattr.cli.options import TypedTrace, finite
 from traceattr.errors import OptionError
+from traceattr.ingest.remote_name import TracePath, trace_path
 
 if TYPE_CHECKING:
     from traceattr.attribution.analysis import Analysis
@@ -25,8 +26,9 @@ class Calibrated:
     """Where the true length of a round comes from."""
 
     calibrate: Annotated[
-        Path | None,
+        TypedTrace | None,
         typer.Option(
+            parser=trace_path,
             metavar="TRACE",
             help="A trace of the same load with whole graphs: says how much longer each pass is"
             " when every node is traced.",
@@ -51,7 +53,7 @@ class Calibrated:
 
 
 def inflation_of(
-    trace: Path,
+    trace: TracePath,
     rules: Path | None,
     choice: "Choice",
     analysis: "Analysis",
@@ -85,14 +87,14 @@ def inflation_of(
     return replace(found, scaled=scaled_times(analysis, found))
 
 
-def _walls(trace: Path, rules: Path | None, choice: "Choice") -> "PassWalls | None":
+def _walls(trace: TracePath, rules: Path | None, choice: "Choice") -> "PassWalls | None":
     from traceattr.attribution.pass_walls import pass_walls
 
     with tabulated(trace, rules, choice, frozenset({"pass", "round"})) as found:
         return pass_walls(found.connection)
 
 
-def _whole_graphs(trace: Path, rules: Path | None) -> "PassWalls":
+def _whole_graphs(trace: TracePath, rules: Path | None) -> "PassWalls":
     choice = choose(window="", rounds="", graph_kinds=None)
     mode = load_analysis(trace, rules, choice).trace.graph_trace
     walls = _walls(trace, rules, choice)

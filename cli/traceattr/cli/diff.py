@@ -14,12 +14,14 @@ from traceattr.cli.options import (
     OutputOption,
     RoundsOption,
     RulesOption,
+    TypedTrace,
     named_file,
     one_of,
 )
 from traceattr.cli.output import check_output, check_page, use_color, width, write_output
 from traceattr.cli.roofline_options import Served
 from traceattr.errors import OptionError
+from traceattr.ingest.remote_name import TracePath, trace_path
 from traceattr.report.diff.formats import DiffFormat
 
 if TYPE_CHECKING:
@@ -32,8 +34,9 @@ if TYPE_CHECKING:
 @with_option_groups
 def diff(
     traces: Annotated[
-        list[Path],
+        list[TypedTrace],
         typer.Argument(
+            parser=trace_path,
             metavar="[BASE] HEAD",
             help="The trace before and the trace after: exports as for `traceattr report`, or files"
             " that `traceattr baseline save` wrote. BASE is left out with --against.",
@@ -96,7 +99,9 @@ def diff(
     _exit(judgements, advisory=advisory)
 
 
-def _sides(traces: Sequence[Path], against: str | None, directory: Path) -> tuple[Path, Path]:
+def _sides(
+    traces: Sequence[TracePath], against: str | None, directory: Path
+) -> tuple[TracePath, TracePath]:
     """Return the files to compare.
 
     Raises:

@@ -8,10 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from traceattr.checks import Status
-from traceattr.cli.options import ForceOption, OutputOption, RulesOption, named_file, one_of
+from traceattr.cli.options import (
+    ForceOption,
+    OutputOption,
+    RulesOption,
+    TypedTrace,
+    named_file,
+    one_of,
+)
 from traceattr.cli.output import check_output, width, write_output
 from traceattr.cli.progress import progress
 from traceattr.cli.roofline_options import ModelOption
+from traceattr.ingest.remote_name import TracePath, trace_path
 from traceattr.report.checks_text import ChecksFormat
 
 if TYPE_CHECKING:
@@ -20,9 +28,12 @@ if TYPE_CHECKING:
 
 def doctor(
     trace: Annotated[
-        Path | None,
+        TypedTrace | None,
         typer.Argument(
-            callback=named_file, metavar="TRACE", help="A trace; without one, this machine."
+            parser=trace_path,
+            callback=named_file,
+            metavar="TRACE",
+            help="A trace; without one, this machine.",
         ),
     ] = None,
     model: ModelOption = None,
@@ -71,7 +82,7 @@ def _of_machine(nsys: str | None) -> "tuple[Check, ...]":
     return check_machine(os.environ, Path(tempfile.gettempdir()), nsys)
 
 
-def _of_trace(path: Path, model: str | None, rules: Path | None) -> "tuple[Check, ...]":
+def _of_trace(path: TracePath, model: str | None, rules: Path | None) -> "tuple[Check, ...]":
     from traceattr.attribution.analyze import analyze
     from traceattr.attribution.fitness import check_trace, check_without_work
     from traceattr.ingest.database import open_database

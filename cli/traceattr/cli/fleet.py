@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from traceattr.errors import ExportError, OptionError, TraceattrError
+from traceattr.ingest.remote_name import TracePath
 
 if TYPE_CHECKING:
     from traceattr.attribution.choice import Choice
@@ -30,19 +31,26 @@ LOCAL = "local"
 _TIMEOUT = "10s"
 
 
-def expand(paths: Sequence[Path]) -> list[Path]:
+def expand(paths: Sequence[TracePath]) -> list[TracePath]:
     """Return the traces; a directory stands for the exports in it, or in those of its nodes."""
-    found: list[Path] = []
+    found: list[TracePath] = []
     for path in paths:
-        inside = path.is_dir() and (
-            sorted(path.glob("*.sqlite")) or sorted(path.glob("*/*.sqlite"))
+        inside = (
+            isinstance(path, Path)
+            and path.is_dir()
+            and (sorted(path.glob("*.sqlite")) or sorted(path.glob("*/*.sqlite")))
         )
         found += inside or [path]
     return found
 
 
 def load_fleet(
-    paths: Sequence[Path], rules: Path | None, choice: "Choice", *, no_cache: bool, dask: str | None
+    paths: Sequence[TracePath],
+    rules: Path | None,
+    choice: "Choice",
+    *,
+    no_cache: bool,
+    dask: str | None,
 ) -> "Fleet":
     """Analyse traces and combine what they say.
 
@@ -60,13 +68,17 @@ def load_fleet(
     return combine(parts)
 
 
-def _names(paths: Sequence[Path]) -> dict[Path, str]:
+def _names(paths: Sequence[TracePath]) -> dict[TracePath, str]:
     """Return the shortest names that tell traces apart: those of the files, or where they lie."""
     names = [path.name for path in paths]
     if len(set(names)) == len(set(paths)):
         return dict(zip(paths, names, strict=True))
-    shared = os.path.commonpath([path.absolute().parent for path in paths])
-    return {path: os.path.relpath(path.absolute(), shared) for path in paths}
+    here = [path.absolute() for path in paths if isinstance(path, Path)]
+    shared = os.path.commonpath([path.parent for path in here]) if here else ""
+    return {
+        path: os.path.relpath(path.absolute(), shared) if isinstance(path, Path) else str(path)
+        for path in paths
+    }
 
 
 _Stored = TypeVar("_Stored")
@@ -85,13 +97,13 @@ class _Job:
         no_cache: Whether to keep nothing.
     """
 
-    names: dict[Path, str]
-    given: dict[Path, Path]
+    names: dict[TracePath, str]
+    given: dict[TracePath, TracePath]
     rules: Path | None
     choice: "Choice"
     no_cache: bool
 
-    def __call__(self, path: Path) -> bytes:
+    def __call__(self, path: TracePath) -> bytes:
         """Return what one trace contributes, or why it cannot be read."""
         from traceattr.attribution.fleet_part import TracePart, dump_parts, part_of
         from traceattr.cli.load import load_analysis
@@ -104,13 +116,15 @@ class _Job:
         return dump_parts((part_of(name, analysis),))
 
 
-def _failure(error: TraceattrError, path: Path, given: Path) -> str:
+def _failure(error: TraceattrError, path: TracePath, given: TracePath) -> str:
     """Return what is wrong with a trace, under the path that the user gave."""
-    told = str(error).replace(str(path.with_suffix("")), str(given.with_suffix("")))
+    told = str(error)
+    if isinstance(path, Path) and isinstance(given, Path):
+        told = told.replace(str(path.with_suffix("")), str(given.with_suffix("")))
     return told if told.startswith(str(given)) else f"{given}: {told}"
 
 
-def _locally(job: _Job, paths: Sequence[Path]) -> bytes:
+def _locally(job: _Job, paths: Sequence[TracePath]) -> bytes:
     workers = min(len(paths), _workers(paths))
     if workers < 2:
         return _merged([job(path) for path in paths])
@@ -120,7 +134,7 @@ def _locally(job: _Job, paths: Sequence[Path]) -> bytes:
         return _merged([_result(job, path, one) for path, one in zip(paths, results, strict=True)])
 
 
-def _result(job: _Job, path: Path, running: "Future[bytes]") -> bytes:
+def _result(job: _Job, path: TracePath, running: "Future[bytes]") -> bytes:
     """Return what a process made of a trace; if it was killed, do it here."""
     try:
         return running.result()
@@ -153,13 +167,25 @@ def _die_of_sigint() -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-def _workers(paths: Sequence[Path]) -> int:
+def _workers(paths: Sequence[TracePath]) -> int:
     """Return how many traces fit into cores and memory at once."""
     from traceattr.ingest.machine import cores, memory_bytes
 
-    sizes = [path.stat().st_size for path in paths if path.is_file()]
+    sizes = [_size_bytes(path) for path in paths]
     each = _BYTES_PER_PROCESS + _BYTES_PER_FILE_BYTE * max(sizes, default=0)
     return max(1, min(cores(), memory_bytes() // each))
+
+
+def _size_bytes(path: TracePath) -> int:
+    """Return the size of a trace; 0 where it cannot be told, as reading it says why."""
+    if isinstance(path, Path):
+        return path.stat().st_size if path.is_file() else 0
+    from traceattr.ingest.remote_source import find_source
+
+    try:
+        return find_source(path).size_bytes or 0
+    except ExportError:
+        return 0
 
 
 def _merged(stored: Sequence[bytes]) -> bytes:
@@ -177,11 +203,11 @@ def _tree(parts: Sequence[_Stored], merge: Callable[[_Stored, _Stored], _Stored]
     return level[0]
 
 
-def _on_dask(job: _Job, paths: Sequence[Path], address: str) -> bytes:
+def _on_dask(job: _Job, paths: Sequence[TracePath], address: str) -> bytes:
     """Do the same on the workers of a cluster, which read the files by the same paths."""
     from traceattr.attribution.fleet_part import merge_parts
 
-    absolute = {path: path.absolute() for path in paths}
+    absolute = {path: path.absolute() if isinstance(path, Path) else path for path in paths}
     there = _Job(
         {absolute[path]: name for path, name in job.names.items()},
         {absolute[path]: path for path in job.given},

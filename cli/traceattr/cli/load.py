@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import typer
 from traceattr.cli.output import printable
 from traceattr.cli.progress import progress
 from traceattr.errors import OptionError
+from traceattr.ingest.remote_name import RemoteFile, TracePath
 
 if TYPE_CHECKING:
     import duckdb
@@ -66,7 +67,7 @@ def _check_one_kind_each(graph_kinds: Sequence[str]) -> None:
 
 
 def load_analysis(
-    trace: Path, rules: Path | None, choice: "Choice", *, no_cache: bool = False
+    trace: TracePath, rules: Path | None, choice: "Choice", *, no_cache: bool = False
 ) -> "Analysis":
     """Return the analysis of a trace: the one that was kept, or a new one, which is kept then.
 
@@ -83,7 +84,7 @@ def load_analysis(
 
 
 def load_analysis_with_rows(
-    trace: Path, rules: Path | None, choice: "Choice", *, no_cache: bool = False
+    trace: TracePath, rules: Path | None, choice: "Choice", *, no_cache: bool = False
 ) -> "Analysis":
     """Do the same, and see over how many rows passes go."""
     return _kept_or_new(_analyse_with_rows, trace, rules, choice, no_cache)
@@ -93,7 +94,7 @@ _Analyse = Callable[["Trace", "RuleSet", "Choice"], "Analysis"]
 
 
 def _kept_or_new(
-    analyse: _Analyse, trace: Path, rules: Path | None, choice: "Choice", no_cache: bool
+    analyse: _Analyse, trace: TracePath, rules: Path | None, choice: "Choice", no_cache: bool
 ) -> "Analysis":
     from traceattr.attribution.cache import cache_key, open_cache
     from traceattr.rules.rule_set import load_rules
@@ -101,6 +102,8 @@ def _kept_or_new(
     def key() -> str | None:
         return cache_key(trace, rule_set, choice, analyse.__name__)
 
+    if no_cache and isinstance(trace, RemoteFile):
+        trace = replace(trace, is_kept=False)
     cache, rule_set = open_cache(), load_rules(rules)
     before = None if no_cache else key()
     found = None if before is None else cache.find(before)
@@ -142,7 +145,9 @@ def _keep(cache: "Cache", key: str, analysis: "Analysis") -> None:
         typer.echo(f"note: not kept for the next time: {printable(reason)}", err=True)
 
 
-def load_closeups(trace: Path, rules: Path | None, choice: "Choice") -> "tuple[Analysis, Closeups]":
+def load_closeups(
+    trace: TracePath, rules: Path | None, choice: "Choice"
+) -> "tuple[Analysis, Closeups]":
     """Do the same, and look at single rounds operation by operation.
 
     Raises:
@@ -159,7 +164,7 @@ def load_closeups(trace: Path, rules: Path | None, choice: "Choice") -> "tuple[A
         return analysis, closeups(loaded, found)
 
 
-def load_rounds(trace: Path, rules: Path | None, choice: "Choice") -> "RoundList":
+def load_rounds(trace: TracePath, rules: Path | None, choice: "Choice") -> "RoundList":
     """Read a trace and list its rounds.
 
     Raises:
@@ -171,7 +176,7 @@ def load_rounds(trace: Path, rules: Path | None, choice: "Choice") -> "RoundList
         return list_rounds(loaded, rule_set, choice)
 
 
-def load_stored_or_trace(path: Path, rules: Path | None, choice: "Choice") -> "Analysis":
+def load_stored_or_trace(path: TracePath, rules: Path | None, choice: "Choice") -> "Analysis":
     """Return the analysis that a file holds, or that of the trace it is.
 
     Raises:
@@ -180,7 +185,7 @@ def load_stored_or_trace(path: Path, rules: Path | None, choice: "Choice") -> "A
     from traceattr.attribution.choice import STEADY_ROUNDS
     from traceattr.cli.baseline_store import load_file
 
-    if not _holds_json(path):
+    if not isinstance(path, Path) or not _holds_json(path):
         return load_analysis_with_rows(path, rules, choice)
     if choice != STEADY_ROUNDS or rules is not None:
         raise OptionError(
@@ -199,7 +204,7 @@ def _holds_json(path: Path) -> bool:
 
 
 def load_gaps(
-    trace: Path, rules: Path | None, choice: "Choice", gap_choice: "GapChoice"
+    trace: TracePath, rules: Path | None, choice: "Choice", gap_choice: "GapChoice"
 ) -> "GapReport":
     """Read a trace with all that the host did, and find its gaps.
 
@@ -217,7 +222,7 @@ def load_gaps(
 
 @contextmanager
 def tabulated(
-    trace: Path, rules: Path | None, choice: "Choice", needed: frozenset[str] | None = None
+    trace: TracePath, rules: Path | None, choice: "Choice", needed: frozenset[str] | None = None
 ) -> "Iterator[Tabulated]":
     """Read a trace as tables, those of the analysis included.
 
@@ -251,7 +256,7 @@ def tabulated(
 
 
 @contextmanager
-def _opened(trace: Path, rules: Path | None) -> "Iterator[tuple[Trace, RuleSet]]":
+def _opened(trace: TracePath, rules: Path | None) -> "Iterator[tuple[Trace, RuleSet]]":
     from traceattr.rules.rule_set import load_rules
 
     rule_set = load_rules(rules)
@@ -260,7 +265,7 @@ def _opened(trace: Path, rules: Path | None) -> "Iterator[tuple[Trace, RuleSet]]
 
 
 @contextmanager
-def _opened_trace(trace: Path, window: tuple[int, int] | None = None) -> "Iterator[Trace]":
+def _opened_trace(trace: TracePath, window: tuple[int, int] | None = None) -> "Iterator[Trace]":
     # Arrays of a large trace live for milliseconds, and huge pages for each cost a tenth of the
     # processor time; numpy asks this when it is imported.
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")

@@ -4,17 +4,24 @@ from collections.abc import Callable
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from traceattr.errors import OptionError, RuleError
+from traceattr.ingest.remote_name import TracePath, trace_path
 from traceattr.report.render import ReportFormat
 
+if TYPE_CHECKING:
+    TypedTrace = TracePath
+else:
+    TypedTrace = Path  # Typer takes no unions; `trace_path` decides what it is
+
 _Words = TypeVar("_Words", bound=StrEnum)
+_Named = TypeVar("_Named", bound=TracePath | None)
 
 
-def named_file(path: Path | None) -> Path | None:
+def named_file(path: _Named) -> _Named:
     """Return the path, which an empty name on the command line turned into this directory.
 
     Raises:
@@ -65,17 +72,19 @@ def one_of(choices: type[_Words]) -> Callable[[str], _Words]:
 
 
 TraceArgument = Annotated[
-    Path,
+    TypedTrace,
     typer.Argument(
+        parser=trace_path,
         callback=named_file,
         metavar="TRACE",
-        help="Export of an Nsight Systems report (nsys export --type sqlite), or the .nsys-rep.",
+        help="Export of an Nsight Systems report (nsys export --type sqlite), or the .nsys-rep; or"
+        " the URL of an export.",
         show_default=False,
     ),
 ]
 
 
-def named_files(paths: list[Path]) -> list[Path]:
+def named_files(paths: list[TracePath]) -> list[TracePath]:
     """Return the paths, none of which may be an empty name."""
     for path in paths:
         named_file(path)
@@ -83,12 +92,13 @@ def named_files(paths: list[Path]) -> list[Path]:
 
 
 TracesArgument = Annotated[
-    list[Path],
+    list[TypedTrace],
     typer.Argument(
+        parser=trace_path,
         callback=named_files,
         metavar="TRACE...",
         help="Exports of Nsight Systems reports (nsys export --type sqlite REPORT.nsys-rep), or"
-        " directories of them. Several are ranks of one server and get one report.",
+        " directories or URLs of them. Several are ranks of one server and get one report.",
         show_default=False,
     ),
 ]

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import typer
 
 from traceattr.errors import OptionError
+from traceattr.ingest.remote_name import TracePath
 
 PIPED_WIDTH = 80
 """Columns when nobody's terminal says otherwise."""
@@ -37,7 +38,7 @@ def use_color(path: Path | None) -> bool:
     return is_terminal(path) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def check_output(path: Path | None, *, force: bool, inputs: Iterable[Path | None]) -> None:
+def check_output(path: Path | None, *, force: bool, inputs: Iterable[TracePath | None]) -> None:
     """Refuse a file that cannot be written, before any work is done.
 
     Args:
@@ -55,14 +56,14 @@ def check_output(path: Path | None, *, force: bool, inputs: Iterable[Path | None
         return
     assert path is not None
     try:
-        _check_no_input(path, [each for each in inputs if each is not None])
+        _check_no_input(path, [each for each in inputs if isinstance(each, Path)])
         _check_file(path, force)
     except OSError as error:
         raise _not_written(path, error) from error
 
 
 def check_plot(
-    plot: Path | None, output: Path | None, *, force: bool, inputs: Iterable[Path | None]
+    plot: Path | None, output: Path | None, *, force: bool, inputs: Iterable[TracePath | None]
 ) -> None:
     """Refuse a drawing that cannot be written, as `check_output` does.
 

@@ -11,6 +11,7 @@ from traceattr.errors import OptionError
 
 if TYPE_CHECKING:
     from traceattr.attribution.analysis import Analysis, Window
+    from traceattr.ingest.remote_name import TracePath
     from traceattr.report.token_cost import TokenCost
     from traceattr.roofline.deployment import Deployment
     from traceattr.roofline.server_load import ServerLoad
@@ -33,7 +34,7 @@ _LONGEST_METRICS_BYTES = 2**26
 
 
 def said_by_server(
-    trace: Path, analysis: "Analysis", log: Path | None, metrics: Path | None
+    trace: "TracePath", analysis: "Analysis", log: Path | None, metrics: Path | None
 ) -> "tuple[ServerLoad | None, Deployment]":
     """Return the load of a server, and what its files say of its deployment.
 
@@ -56,7 +57,7 @@ def said_by_server(
     return (loads[0] if loads else None), said
 
 
-def _of_log(trace: Path, window: "Window", log: Path) -> "tuple[ServerLoad, Deployment]":
+def _of_log(trace: "TracePath", window: "Window", log: Path) -> "tuple[ServerLoad, Deployment]":
     from traceattr.ingest.session_clock import read_session_clock
     from traceattr.roofline.load_lines import read_log
     from traceattr.roofline.server_load import load_of_log

@@ -1,11 +1,10 @@
 """What nsys itself says went wrong while it recorded."""
 
-from pathlib import Path
-
 import duckdb
 
 from traceattr.errors import ExportError
 from traceattr.ingest.export import Export
+from traceattr.ingest.remote_name import TracePath
 from traceattr.ingest.small_tables import read_rows
 
 RECORD_COMMAND = (
@@ -34,7 +33,7 @@ class NoGpuWorkError(ExportError):
         why: In the trace's own words.
     """
 
-    def __init__(self, path: Path, why: str) -> None:
+    def __init__(self, path: TracePath, why: str) -> None:
         super().__init__(f"{path}: {why}; record again: {RECORD_COMMAND}")
         self.why = why
 

@@ -16,6 +16,10 @@ import pyarrow as pa
 
 from traceattr.errors import ExportError
 from traceattr.ingest import export_format
+from traceattr.ingest.remote_copy import RemoteCopy, open_copy
+from traceattr.ingest.remote_name import RemoteFile, TracePath
+from traceattr.ingest.remote_rows import fetch_schema
+from traceattr.ingest.remote_source import find_source
 from traceattr.ingest.table_files import (
     STREAM_MAGIC,
     TableFile,
@@ -53,27 +57,35 @@ class Export:
     Attributes:
         path: The file as the user named it; for messages.
         database: What is read: the file or directory itself without symbolic links, a private
-            copy of it when a write-ahead log lies beside it, or the export of a report in the
-            cache.
+            copy of it when a write-ahead log lies beside it, the export of a report in the cache,
+            or the copy of a remote file, of which only parts may be there.
         tables: Name of each table, as spelt in the file, to its column names in file order.
         uri: How SQLite opens `database` without writing to it or beside it.
         stamp: Size in bytes and modification time in ns of `database` when it was opened.
         files: Where each table lies in an export that is not SQLite; empty when it is.
+        copy: What fetches parts of a remote file; None when the file lies here.
     """
 
-    path: Path
+    path: TracePath
     database: Path
     tables: Mapping[str, tuple[str, ...]]
     uri: str
     stamp: tuple[int, int]
     files: Mapping[str, TableFile] = field(default_factory=dict)
+    copy: RemoteCopy | None = None
 
     def connect(self) -> sqlite3.Connection:
-        r"""Open a new read-only connection.
+        r"""Open a new read-only connection; all of a remote file is fetched before.
 
         Text that is not UTF-8 comes back with its odd bytes as `\xNN`. The connection may move
         between threads as long as one at a time uses it.
         """
+        if self.copy is not None:
+            self.copy.fetch_all()
+        return _connect(self.uri)
+
+    def connect_to_fetched(self) -> sqlite3.Connection:
+        """Do the same, but read nothing of a remote file that was not fetched: it is zeros."""
         return _connect(self.uri)
 
     def table_name(self, name: str) -> str:
@@ -90,6 +102,8 @@ class Export:
         Raises:
             ExportError: The file was written to since it was opened.
         """
+        if self.copy is not None:
+            return  # whatever was fetched was checked then
         if _stamp(self.database) != self.stamp:
             raise ExportError(
                 f"{self.path}: changed while it was being read; "
@@ -101,7 +115,7 @@ LONGEST_REASON = 120
 """Characters of SQLite's own words in a message; its integrity check can fill pages."""
 
 
-def sqlite_failure(path: Path, part: str, error: Exception) -> ExportError:
+def sqlite_failure(path: TracePath, part: str, error: Exception) -> ExportError:
     """What to tell the user when SQLite could not read a part of the file, such as "table x"."""
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR):
@@ -117,18 +131,19 @@ def sqlite_failure(path: Path, part: str, error: Exception) -> ExportError:
 
 @contextmanager
 def open_export(
-    path: Path, *, progress: Callable[[str], None] = lambda _: None
+    path: TracePath, *, progress: Callable[[str], None] = lambda _: None
 ) -> Iterator[Export]:
     """Check that something is an nsys export that can be read, and open it.
 
     SQLite files are read, directories of Parquet or Arrow tables, Arrow streams, and reports, which
-    the local nsys exports into the user's cache directory.
+    the local nsys exports into the user's cache directory.  Of a remote SQLite file, what is
+    looked at is fetched.
 
     Nothing is ever written to the file or into its directory. A file with a live write-ahead log
     is copied, together with that log, into a private directory that is removed on exit.
 
     Args:
-        path: The file or directory as the user named it.
+        path: The file or directory as the user named it, or the name of a remote file.
         progress: Told in a few words what is done next.
 
     Raises:
@@ -146,7 +161,9 @@ def open_export(
         yield export
 
 
-def _opened(path: Path, cleanup: ExitStack, progress: Callable[[str], None]) -> Export:
+def _opened(path: TracePath, cleanup: ExitStack, progress: Callable[[str], None]) -> Export:
+    if isinstance(path, RemoteFile):
+        return _of_remote(path, cleanup, progress)
     if path.is_dir():
         return _of_tables(path, tables_in_directory(path))
     head = _head(path)
@@ -185,6 +202,19 @@ def _of_database(path: Path, file: Path, cleanup: ExitStack) -> Export:
     return Export(path, database, _tables(path, uri), uri, stamp)
 
 
+def _of_remote(path: RemoteFile, cleanup: ExitStack, progress: Callable[[str], None]) -> Export:
+    """Open an SQLite file of which parts are fetched; whether a log lies beside it is unknown."""
+    copy = cleanup.enter_context(open_copy(find_source(path), progress))
+    head = copy.head(export_format.HEAD_BYTES)
+    _refuse_empty(path, head)
+    if not head.startswith(export_format.SQLITE_MAGIC):
+        raise ExportError(f"{path}: {export_format.wrong_remote_format(path, head)}")
+    _refuse_truncated(path, head[:_HEADER_BYTES], copy.size_bytes)
+    fetch_schema(copy)
+    uri = f"{copy.path.as_uri()}?mode=ro&immutable=1"
+    return Export(path, copy.path, _tables(path, uri), uri, (copy.size_bytes, 0), copy=copy)
+
+
 def _head(path: Path) -> bytes:
     """The first bytes of a file; what has none is refused."""
     try:
@@ -198,14 +228,18 @@ def _head(path: Path) -> bytes:
     except PermissionError as error:
         word = export_format.shell_word(path)
         raise ExportError(f"{path}: not readable by you; try: chmod u+r {word}") from error
-    if not head:
-        is_recording = path.suffix in (".nsys-rep", ".qdstrm")
-        remedy = "record again" if is_recording else export_format.export_again(path)
-        raise ExportError(f"{path}: empty file (0 bytes); {remedy}")
+    _refuse_empty(path, head)
     return head
 
 
-def _refuse_truncated(path: Path, header: bytes, size_bytes: int) -> None:
+def _refuse_empty(path: TracePath, head: bytes) -> None:
+    if not head:
+        is_recording = path.name.endswith((".nsys-rep", ".qdstrm"))
+        remedy = "record again" if is_recording else export_format.export_again(path)
+        raise ExportError(f"{path}: empty file (0 bytes); {remedy}")
+
+
+def _refuse_truncated(path: TracePath, header: bytes, size_bytes: int) -> None:
     page_bytes = int.from_bytes(header[16:18], "big")
     page_bytes = 65536 if page_bytes == 1 else page_bytes
     # Section 1.3.7: the page count is valid when the change counters at 24 and 92 agree.
@@ -262,7 +296,7 @@ def _copy_with_log(path: Path, database: Path, copy: Path) -> Path:
     return copy
 
 
-def _tables(path: Path, uri: str) -> Mapping[str, tuple[str, ...]]:
+def _tables(path: TracePath, uri: str) -> Mapping[str, tuple[str, ...]]:
     """Names of all tables that have rows of their own, with their columns."""
     try:
         with closing(_connect(uri)) as connection:
@@ -293,7 +327,7 @@ ORDER BY
 """
 
 
-def _refuse_foreign(path: Path, tables: Mapping[str, tuple[str, ...]]) -> None:
+def _refuse_foreign(path: TracePath, tables: Mapping[str, tuple[str, ...]]) -> None:
     columns = {
         table.lower(): {column.lower() for column in names} for table, names in tables.items()
     }
@@ -314,7 +348,7 @@ def _has_nsys_columns(columns: Mapping[str, set[str]], tables: Collection[str]) 
     return any(columns[table] & {"globalpid", "globaltid"} for table in tables)
 
 
-def _foreign(path: Path, tables: Collection[str]) -> str:
+def _foreign(path: TracePath, tables: Collection[str]) -> str:
     some = ", ".join(sorted(tables)[:3]) or "none"
     return (
         f"tables, but not of an nsys export (no StringIds or CUPTI tables; it has: {some})"

@@ -4,6 +4,8 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from traceattr.ingest.remote_name import RemoteFile, TracePath, name_here
+
 HEAD_BYTES = 512
 SQLITE_MAGIC = b"SQLite format 3\0"
 REPORT_MAGIC = b"NVIDIA Tegra Profiler Report"
@@ -57,6 +59,14 @@ _FORMATS = (
 _UNKNOWN = Format(0, b"", "not an SQLite database", _EXPORT_AGAIN)
 
 
+def wrong_remote_format(path: RemoteFile, head: bytes) -> str:
+    """What is wrong with a remote file that does not start like an SQLite database."""
+    if head.startswith(REPORT_MAGIC):
+        return f"an nsys report; download it, then run: {export_command(name_here(path))}"
+    what, _, remedy = wrong_format(name_here(path), head).partition("; ")
+    return f"{what}; download it, then {remedy}" if remedy else what
+
+
 def wrong_format(path: Path, head: bytes) -> str:
     """What is wrong with a file that does not start like an SQLite database, and the remedy.
 
@@ -71,8 +81,9 @@ def wrong_format(path: Path, head: bytes) -> str:
     return f"{found.what}; {_fill(found.remedy, path)}"
 
 
-def export_again(path: Path) -> str:
+def export_again(path: TracePath) -> str:
     """The command that replaces a damaged export."""
+    path = name_here(path)
     if path.suffix in (".nsys-rep", ".qdrep"):
         return "remove its export from the cache of traceattr, and run this again"
     kind = "parquetdir" if path.is_dir() else "sqlite"
@@ -80,9 +91,9 @@ def export_again(path: Path) -> str:
     return f"export again: {_fill(command, path)}"
 
 
-def export_first(path: Path) -> str:
+def export_first(path: TracePath) -> str:
     """The command that makes the export that is not there yet."""
-    return _fill("nsys export --type sqlite --output {file} {report}", path)
+    return _fill("nsys export --type sqlite --output {file} {report}", name_here(path))
 
 
 def export_command(report: Path) -> str:
@@ -90,7 +101,7 @@ def export_command(report: Path) -> str:
     return _fill("nsys export --type sqlite --output {output} {file}", report)
 
 
-def shell_word(path: Path) -> str:
+def shell_word(path: TracePath) -> str:
     """The path as one argument of a POSIX shell command, never read as an option."""
     text = str(path)
     return shlex.quote(f"./{text}" if text.startswith("-") else text)

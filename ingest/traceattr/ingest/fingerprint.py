@@ -12,15 +12,23 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from traceattr.ingest.remote_name import RemoteFile, TracePath
+from traceattr.ingest.remote_source import find_source
+
 _SAMPLES = 64
 _SAMPLE_BYTES = 4096
 
 
-def fingerprint(path: Path) -> str | None:
+def fingerprint(path: TracePath) -> str | None:
     """Return what changes whenever the export does, None where that cannot be known.
 
-    Raises nothing: what is wrong with a file is for the reader to say.
+    What is wrong with a file is for the reader to say.
+
+    Raises:
+        ExportError: A remote file cannot be asked for.
     """
+    if isinstance(path, RemoteFile):
+        return find_source(path).key()
     with suppress(OSError, ValueError):
         real = Path(os.path.realpath(path))
         if not stat.S_ISREG(real.stat().st_mode) or _exists(real, "-journal"):

@@ -16,6 +16,7 @@ from traceattr.errors import ExportError, OptionError
 from traceattr.ingest.export import Export, sqlite_failure
 from traceattr.ingest.export_format import shell_word
 from traceattr.ingest.identity import pid_of
+from traceattr.ingest.remote_name import name_here
 from traceattr.ingest.scrub_text import is_rank
 from traceattr.ingest.shareable_rows import (
     KERNEL,
@@ -90,7 +91,7 @@ def scrub(export: Export, target: Path, window: Window | None, hide: Hide) -> tu
         OptionError: The copy cannot be written.
     """
     if export.files:
-        report = shell_word(export.path.with_suffix(".nsys-rep"))
+        report = shell_word(name_here(export.path).with_suffix(".nsys-rep"))
         raise ExportError(
             f"{export.path}: no SQLite export, of which alone copies are made; to make one:"
             f" nsys export --type sqlite {report}"

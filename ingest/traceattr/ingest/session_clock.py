@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from traceattr.ingest.capture import read_capture
 from traceattr.ingest.export import Export, open_export
+from traceattr.ingest.remote_name import TracePath
 from traceattr.ingest.small_tables import read_rows
 
 _NS = 1_000_000_000
@@ -29,7 +29,7 @@ class SessionClock:
         return (self.zero_ns + time_ns) / _NS + self.local_offset_s
 
 
-def read_session_clock(path: Path) -> SessionClock | None:
+def read_session_clock(path: TracePath) -> SessionClock | None:
     """Return the clock of an export; None where that does not say when it began.
 
     Raises:

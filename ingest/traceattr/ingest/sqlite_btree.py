@@ -13,6 +13,8 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
+from traceattr.ingest.remote_copy import RemoteCopy
+
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]
 
@@ -78,12 +80,19 @@ class PageFile:
         page_bytes: Size of a page, 512 to 65536.
         usable_bytes: How much of it holds data.
         pages: Pages in the file.
+        copy: What fetches pages that are not there yet; None when all are.
     """
 
     descriptor: int
     page_bytes: int
     usable_bytes: int
     pages: int
+    copy: RemoteCopy | None = None
+
+    def fetch(self, numbers: Integers) -> None:
+        """Fetch pages that are read soon, all at once."""
+        if self.copy is not None:
+            self.copy.fetch_pages(numbers, self.page_bytes)
 
     def read(self, numbers: Integers) -> Block:
         """Read pages by number, counted from 1, in the order given.
@@ -94,6 +103,7 @@ class PageFile:
         low, high = int(numbers.min()), int(numbers.max())
         if low < 1 or high > self.pages:
             raise Malformed("page number outside the file")
+        self.fetch(numbers)
         span = high - low + 1
         if span == len(numbers) and bool((np.diff(numbers) == 1).all()):
             data = self._read_at(low, span)
@@ -141,8 +151,12 @@ class Leaves:
 
 
 @contextmanager
-def open_pages(path: Path) -> Iterator[PageFile]:
+def open_pages(path: Path, copy: RemoteCopy | None = None) -> Iterator[PageFile]:
     """Open a database file for reading pages.
+
+    Args:
+        path: The file.
+        copy: What fetches its pages when it is the copy of a remote file.
 
     Raises:
         Declined: The file, or the platform, is not the plain case.
@@ -151,12 +165,12 @@ def open_pages(path: Path) -> Iterator[PageFile]:
         raise Declined("this platform cannot read at an offset")
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        yield _page_file(descriptor)
+        yield _page_file(descriptor, copy)
     finally:
         os.close(descriptor)
 
 
-def _page_file(descriptor: int) -> PageFile:
+def _page_file(descriptor: int, copy: RemoteCopy | None) -> PageFile:
     header = os.pread(descriptor, _HEADER_BYTES, 0)
     if len(header) < _HEADER_BYTES:
         raise Declined("no complete header")
@@ -170,7 +184,7 @@ def _page_file(descriptor: int) -> PageFile:
     if int.from_bytes(header[56:60], "big") > 1:
         raise Declined("text in UTF-16")
     pages = os.fstat(descriptor).st_size // page_bytes
-    return PageFile(descriptor, page_bytes, usable_bytes, pages)
+    return PageFile(descriptor, page_bytes, usable_bytes, pages, copy)
 
 
 def leaves_of(file: PageFile, root: int) -> Leaves:

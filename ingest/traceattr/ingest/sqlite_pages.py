@@ -8,7 +8,7 @@ block of pages when a value in it is, single rows when they continue in overflow
 
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from traceattr.ingest.arrow_arrays import integer_array, replaced
 from traceattr.ingest.export import Export
+from traceattr.ingest.remote_rows import fetch_rows
 from traceattr.ingest.selection import Piece, Selection
 from traceattr.ingest.sqlite_btree import (
     Damaged,
@@ -67,6 +68,16 @@ class TablePages:
     leaves: Leaves
     page_bytes: int
 
+    def fetch(self, leaves: Iterable[int]) -> None:
+        """Fetch some leaves of a remote file and what libsqlite3 looks at when it reads them.
+
+        To find out that a leaf was the last in a span of rows, it goes to the next one.
+        """
+        if self.export.copy is not None:
+            last = len(self.leaves.numbers) - 1
+            wanted = {min(at, last) for leaf in leaves for at in (leaf, leaf + 1)}
+            fetch_rows(self.export.copy, self.leaves.numbers[sorted(wanted)])
+
 
 class _Column(NamedTuple):
     """A column as `pragma_table_xinfo` has it."""
@@ -92,7 +103,10 @@ def find_pages(export: Export, wanted: Selection) -> TablePages:
     """
     if wanted.rowid is None:
         raise Declined("columns named rowid, _rowid_ and oid")
-    with closing(export.connect()) as connection, open_pages(export.database) as file:
+    with (
+        closing(export.connect_to_fetched()) as connection,
+        open_pages(export.database, export.copy) as file,
+    ):
         layout = _layout(connection, wanted)
         leaves = leaves_of(file, _root(connection, wanted))
         pages = TablePages(export, wanted, layout, leaves, file.page_bytes)
@@ -106,7 +120,8 @@ def sample_leaves(pages: TablePages, leaves: Integers) -> list[pa.RecordBatch]:
     Raises:
         Declined: Only libsqlite3 reads one of them right.
     """
-    with open_pages(pages.export.database) as file:
+    with open_pages(pages.export.database, pages.export.copy) as file:
+        file.fetch(pages.leaves.numbers[leaves])
         return [_decode_block(pages, file, leaf, leaf + 1).rows for leaf in leaves.tolist()]
 
 
@@ -135,7 +150,8 @@ def read_pages(
     size = max(1, block_bytes // pages.page_bytes)
     wanted = range(len(pages.leaves.numbers)) if leaves is None else leaves
     starts = wanted[::size]
-    with open_pages(pages.export.database) as file:
+    with open_pages(pages.export.database, pages.export.copy) as file:
+        file.fetch(pages.leaves.numbers[wanted.start : wanted.stop])
 
         def read(start: int) -> list[Piece]:
             return _read_block(pages, file, start, min(start + size, wanted.stop))
@@ -175,6 +191,8 @@ def _decode_block(pages: TablePages, file: PageFile, first: int, stop: int) -> P
         if not low <= cells.rowids[0] <= cells.rowids[-1] <= high:
             raise Malformed("row numbers out of order")
     decoded = decode(block, cells.whole, pages.layout)
+    if decoded.older or bool(cells.overflow.any()):
+        pages.fetch(range(first, stop))
     if decoded.older:
         decoded = _with_defaults(pages, decoded, cells.whole)
     rows = pa.RecordBatch.from_arrays(decoded.arrays, schema=pages.wanted.schema)
@@ -191,7 +209,7 @@ def _with_defaults(pages: TablePages, decoded: Decoded, cells: Cells) -> Decoded
     """
     assert cells.rowids is not None, "asked for by the layout"
     arrays, unreadable = list(decoded.arrays), decoded.unreadable
-    with closing(pages.export.connect()) as connection:
+    with closing(pages.export.connect_to_fetched()) as connection:
         for place, older in decoded.older.items():
             rows = np.flatnonzero(older)
             column = pages.wanted.column(place)
@@ -210,7 +228,7 @@ def _with_overflow(
     pages: TablePages, whole: Piece, overflow: NDArray[np.bool_], rowids: list[int]
 ) -> Piece:
     """Add the rows that continue in overflow pages; libsqlite3 puts those together."""
-    with closing(pages.export.connect()) as connection:
+    with closing(pages.export.connect_to_fetched()) as connection:
         try:
             others = read_rowids(connection, pages.wanted, rowids)
         except OverflowError as error:
@@ -230,9 +248,11 @@ def _slow_block(
 ) -> list[Piece]:
     """Read a block through libsqlite3, by the row numbers that the interior pages give it."""
     low, high = pages.leaves.rowid_span(first, stop)
-    with closing(pages.export.connect()) as connection:
-        if isinstance(declined, Malformed):
+    if isinstance(declined, Malformed):
+        with closing(pages.export.connect()) as connection:
             check_table(connection, pages.wanted.table)
+    pages.fetch(range(first, stop))
+    with closing(pages.export.connect_to_fetched()) as connection:
         pieces = list(read_span(connection, pages.wanted, low, high))
     expected = int(file.read(pages.leaves.numbers[first:stop]).cell_counts.sum())
     if sum(piece.rows.num_rows for piece in pieces) != expected:
@@ -301,6 +321,7 @@ def _root(connection: sqlite3.Connection, wanted: Selection) -> int:
 def _compare_some_leaves(pages: TablePages, file: PageFile, connection: sqlite3.Connection) -> None:
     count = len(pages.leaves.numbers)
     chosen = {round(part * (count - 1) / (_CHECKED_LEAVES - 1)) for part in range(_CHECKED_LEAVES)}
+    pages.fetch(chosen)
     for leaf in sorted(chosen):
         try:
             ours = _decode_block(pages, file, leaf, leaf + 1).rows

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, dataclass
-from pathlib import Path
 
 import duckdb
 
@@ -19,6 +18,7 @@ from traceattr.ingest.identity import Identity, Owner, ProcessGpu, identify
 from traceattr.ingest.interruption import end_on_ctrl_c
 from traceattr.ingest.names import name_by_id, name_kernels
 from traceattr.ingest.nearby import CONTEXT_NS, Near, around, is_worth_it, sampled_owners
+from traceattr.ingest.remote_name import TracePath
 from traceattr.ingest.sources import API, GPU_WORK
 from traceattr.ingest.stage import Staged, read, run_over
 
@@ -110,7 +110,7 @@ class Trace:
 
 @contextmanager
 def open_trace(
-    path: Path,
+    path: TracePath,
     *,
     progress: Callable[[str], None] = lambda _: None,
     window: tuple[int, int] | None = None,

@@ -1,0 +1,105 @@
+"""What went wrong with a file that lies elsewhere, in one line without secrets.
+
+File systems of fsspec raise errors of the libraries they are made of; all of them are told here.
+"""
+
+import socket
+import ssl
+import sys
+from collections.abc import Iterator
+
+from traceattr.errors import ExportError
+from traceattr.ingest.remote_name import RemoteFile, without_secrets
+
+SILENCE_S = 60
+"""How long a server may say nothing."""
+
+_FOREIGN = (
+    ("aiohttp", "ClientError"),
+    ("azure.core.exceptions", "AzureError"),
+    ("botocore.exceptions", "BotoCoreError"),
+    ("botocore.exceptions", "ClientError"),
+    ("gcsfs.retry", "HttpError"),
+    ("google.auth.exceptions", "GoogleAuthError"),
+)
+_CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "DefaultCredentialsError")
+
+
+def foreign_errors() -> tuple[type[Exception], ...]:
+    """Return what file systems raise, of the libraries that are loaded."""
+    loaded = ((sys.modules.get(module), name) for module, name in _FOREIGN)
+    found = [getattr(module, name, None) for module, name in loaded]
+    return (OSError, ValueError, *(each for each in found if each is not None))
+
+
+def remote_failure(file: RemoteFile, error: BaseException) -> ExportError:
+    """Return what to tell the user."""
+    return ExportError(f"{file}: {_reason(tuple(_causes(error)))}")
+
+
+def is_final(error: BaseException) -> bool:
+    """Return whether asking again would give the same answer."""
+    causes = tuple(_causes(error))
+    status = _status(causes)
+    return isinstance(error, FileNotFoundError | PermissionError) or (
+        status is not None and 400 <= status < 500 and status not in (408, 429)
+    )
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
+
+
+def _status(causes: tuple[BaseException, ...]) -> int | None:
+    """Return the answer of an HTTP server; aiohttp, gcsfs and botocore each put it elsewhere."""
+    told = None
+    for each in causes:
+        match type(each).__name__:
+            case "ClientResponseError":
+                told = getattr(each, "status", None)
+            case "HttpError":
+                told = getattr(each, "code", None)
+            case "ClientError":
+                told = getattr(each, "response", {}).get("ResponseMetadata", {})
+                told = told.get("HTTPStatusCode")
+    return told if isinstance(told, int) else None
+
+
+def _reason(causes: tuple[BaseException, ...]) -> str:
+    status = _status(causes)
+    if status is not None:
+        return _reason_of_status(status)
+
+    def has(kind: type[BaseException]) -> bool:
+        return any(isinstance(each, kind) for each in causes)
+
+    if any(type(each).__name__ in _CREDENTIALS for each in causes):
+        return "no credentials found; log in, or set them in the environment"
+    if has(PermissionError):
+        return _reason_of_status(403)
+    if has(socket.gaierror):
+        return "no such host, or no network"
+    if has(ssl.SSLError):
+        return f"its certificate is not trusted ({_words(causes[-1])})"
+    if has(TimeoutError):
+        return "no answer in time; run this again"
+    if has(IsADirectoryError):
+        return "a directory (expected the URL of a .sqlite file)"
+    if isinstance(causes[-1], FileNotFoundError):
+        return "no such file"
+    return f"cannot be read ({_words(causes[-1])})"
+
+
+def _reason_of_status(status: int) -> str:
+    if status in (401, 403):
+        return f"access denied ({status}); are the credentials missing, or has the URL expired?"
+    if status in (404, 410):
+        return f"no such file ({status})"
+    return f"the server answered {status}; run this again later"
+
+
+def _words(error: BaseException) -> str:
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return without_secrets(" ".join(str(text).split()))

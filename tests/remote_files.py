@@ -1,0 +1,115 @@
+"""A web server for files, which counts what it sends and can fail in every way a server can."""
+
+import hashlib
+import re
+import threading
+from collections.abc import Container, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+_RANGE = re.compile(r"bytes=(\d+)-(\d+)")
+
+
+@dataclass
+class FileServer:
+    """What the server has, how it behaves, and what it was asked for.
+
+    Attributes:
+        url: Where it is.
+        files: Content by path.
+        sent_bytes: Of files, so far.
+        asked: Method, path with query, and range of each request.
+        has_ranges: Whether it sends parts.
+        has_identity: Whether it says which state of a file it sends.
+        status: What it answers to everything, 200 for files.
+        changed: Which requests, counted from 1, meet another state of the file.
+        broken: Which answers break off half-way.
+    """
+
+    url: str = ""
+    files: dict[str, bytes] = field(default_factory=dict)
+    sent_bytes: int = 0
+    asked: list[tuple[str, str, str | None]] = field(default_factory=list)
+    authorizations: set[str | None] = field(default_factory=set)
+    has_ranges: bool = True
+    has_identity: bool = True
+    status: int = 200
+    changed: Container[int] = ()
+    broken: Container[int] = ()
+
+    def named(self, name: str) -> str:
+        """Return the URL of a file."""
+        return f"{self.url}/{name}"
+
+
+@contextmanager
+def serving(**files: bytes) -> Iterator[FileServer]:
+    """Serve files under their names, as NAME.sqlite, until the block ends."""
+    state = FileServer(files={f"/{name}.sqlite": data for name, data in files.items()})
+    tags = {path: hashlib.sha256(data).hexdigest() for path, data in state.files.items()}
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_HEAD(self) -> None:
+            self.answer(with_body=False)
+
+        def do_GET(self) -> None:
+            self.answer(with_body=True)
+
+        def answer(self, *, with_body: bool) -> None:
+            wanted = self.headers.get("Range")
+            path = self.path.partition("?")[0]
+            with lock:
+                state.asked.append((self.command, self.path, wanted))
+                state.authorizations.add(self.headers.get("Authorization"))
+            data = state.files.get(path)
+            if data is None or state.status != 200:
+                self.begin(404 if data is None else state.status, 0)
+                return
+            match = _RANGE.fullmatch(wanted or "") if state.has_ranges else None
+            first, last = (int(match[1]), int(match[2])) if match else (0, len(data) - 1)
+            part = data[first : last + 1]
+            self.begin(206 if match else 200, len(part), tags.get(path, path))
+            if with_body:
+                self.send(part)
+
+        def begin(self, status: int, length: int, tag: str | None = None) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(length))
+            if tag is not None and state.has_identity:
+                changed = "-changed" if len(state.asked) in state.changed else ""
+                self.send_header("ETag", f'"{tag}{changed}"')
+            self.end_headers()
+
+        def send(self, part: bytes) -> None:
+            if len(state.asked) in state.broken:
+                part = part[: len(part) // 2]
+                self.close_connection = True
+            with suppress(BrokenPipeError, ConnectionResetError):
+                self.wfile.write(part)
+            with lock:
+                state.sent_bytes += len(part)
+
+        def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
+            pass
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        block_on_close = False
+
+        def handle_error(self, request: object, client_address: object) -> None:
+            """Say nothing about clients that go away."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    state.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
