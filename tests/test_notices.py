@@ -229,6 +229,7 @@ def test_a_slow_read_is_said_in_the_report(path: Path) -> None:
         export.kernel("f", 110, 150, pid=PID)
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET streamId = 7.5")
+        connection.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN twice AS (2 * start)")
     connection.close()
 
     found = warnings(path)
