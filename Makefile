@@ -57,7 +57,7 @@ traces: $(VENV)/.dev  ## Rewrite the bundled sample trace
 	$(BIN)/python -m traces.simulate --demo traces/demo.sqlite
 
 .PHONY: bench
-bench: $(VENV)/.dev  ## Time reports on generated traces of 0.1 to 16 million kernels
+bench: $(VENV)/.dev  ## Time reports on generated traces, beside other programs
 	$(BIN)/python -m benchmarks.performance --write $(BENCH)
 
 UPLOT := report/traceattr/report/html_assets/uplot

@@ -1,29 +1,66 @@
-"""Time against size of several programs, both on logarithmic scales, as SVG."""
+"""Time or memory against size of a trace, both on logarithmic scales, as SVG."""
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from xml.etree.ElementTree import SubElement
 
 from traceattr.report.svg import FAINT, drawing, label, line, number, svg_file, svg_text
 
 WIDTH, HEIGHT = 760, 420
 LEFT, RIGHT, TOP, BOTTOM = 70, 200, 20, 50
-_COLORS = ("#2f7de1", "#c2700a", "#128a8c", "#8a5cc9", "#b0303c", "#7d8896", "#2f8f5b")
+_COLORS = (
+    "#2f7de1",
+    "#c2700a",
+    "#128a8c",
+    "#d05fa2",
+    "#8a5cc9",
+    "#7d8896",
+    "#b0303c",
+    "#2f8f5b",
+)
 
 Point = tuple[float, float]
 
 
-def plot(lines: Mapping[str, Sequence[Point]]) -> str:
-    """Return the drawing; each line is kernels against seconds."""
-    points = [point for each in lines.values() for point in each]
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is drawn upwards.
+
+    Attributes:
+        name: Symbol.
+        of_value: How much of it is one of the values.
+        least: What is as good as nothing, for there is no logarithm of that.
+    """
+
+    name: str
+    of_value: float
+    least: float
+
+    def number(self, value: float) -> float:
+        """Return a value in this unit."""
+        return max(value * self.of_value, self.least)
+
+
+SECONDS = Unit("s", 1, 1e-2)
+BYTES = Unit("MB", 1e-6, 1)
+
+
+def plot(what: str, lines: Mapping[str, Sequence[Point]], unit: Unit) -> str:
+    """Return the drawing; each line is kernels against values."""
+    drawn = {
+        name: [(kernels, unit.number(value)) for kernels, value in each]
+        for name, each in lines.items()
+    }
+    points = [point for each in drawn.values() for point in each]
     x = _Scale([kernels for kernels, _ in points], LEFT, WIDTH - RIGHT)
-    y = _Scale([max(seconds, 1e-3) for _, seconds in points], HEIGHT - BOTTOM, TOP)
+    y = _Scale([value for _, value in points], HEIGHT - BOTTOM, TOP)
     root = drawing(
         "performance",
-        title="Processor time against size of a trace",
+        title=f"{what} against size of a trace",
         description="; ".join(
-            f"{name}: {', '.join(f'{s:.2f} s at {k:,.0f} kernels' for k, s in each)}"
-            for name, each in lines.items()
+            f"{name}: {', '.join(f'{v:,.2f} {unit.name} at {k:,.0f} kernels' for k, v in each)}"
+            for name, each in drawn.items()
         ),
         width=WIDTH,
         height=HEIGHT,
@@ -33,11 +70,11 @@ def plot(lines: Mapping[str, Sequence[Point]]) -> str:
         label(root, x.at(10**power), HEIGHT - BOTTOM + 18, f"{10**power:,.0f}", anchor="middle")
     for power in y.powers:
         line(root, (LEFT, y.at(10**power)), (WIDTH - RIGHT, y.at(10**power)), opacity=FAINT)
-        label(root, LEFT - 8, y.at(10**power) + 4, f"{10.0**power:g} s", anchor="end")
+        label(root, LEFT - 8, y.at(10**power) + 4, f"{10.0**power:g} {unit.name}", anchor="end")
     label(root, (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, "kernels", anchor="middle")
-    ends = _spread([y.at(max(each[-1][1], 1e-3)) for each in lines.values()])
-    for (name, each), color, end in zip(lines.items(), _COLORS, ends, strict=False):
-        places = [(x.at(kernels), y.at(max(seconds, 1e-3))) for kernels, seconds in each]
+    ends = _spread([y.at(each[-1][1]) for each in drawn.values()])
+    for (name, each), color, end in zip(drawn.items(), _COLORS, ends, strict=False):
+        places = [(x.at(kernels), y.at(value)) for kernels, value in each]
         path = " ".join(f"{number(a)},{number(b)}" for a, b in places)
         style = {"fill": "none", "stroke": color, "stroke-width": "2"}
         SubElement(root, "polyline", {"points": path} | style)
