@@ -18,11 +18,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
+from tests.decoding import ALL_REDUCE, ATTENTION, write_replays
 from tests.recordings import recorded
 from tests.remote_files import serving
 from traceattr.attribution.fleet import combine
 from traceattr.attribution.fleet_part import RankPart, RankRounds, TracePart
-from traceattr.cli import app
+from traceattr.cli import app, fleet
 from traceattr.cli.fleet import expand
 from traceattr.report.fleet_text import fleet_headline
 from traces.cases import CASES
@@ -33,7 +34,8 @@ import signal
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
     from traceattr.ingest import machine
-    machine.cores = lambda: 2
+    from traceattr.cli import fleet
+    machine.cores, fleet._BYTES_WORTH_A_PROCESS = lambda: 2, 1
     from traceattr.__main__ import main
     main()
 """
@@ -207,16 +209,16 @@ def test_a_straggler_is_the_slowest_in_most_rounds() -> None:
 
 def test_without_a_wall_clock_rounds_are_not_matched() -> None:
     parts = (trace("0", [0, 100], [50, 50]), trace("1", [0, 100], [60, 60], has_clock=False))
-    fleet = combine(parts)
-    [found] = fleet.runs
+    together = combine(parts)
+    [found] = together.runs
     assert found.teams[0].why_unmatched == "the wall clock of a trace is unknown"
     assert (found.straggler, found.matched, found.worst) == (None, 0, ())
-    assert [notice.code for notice in fleet.warnings] == ["clock-unknown"]
+    assert [notice.code for notice in together.warnings] == ["clock-unknown"]
 
 
 def test_ranks_that_do_not_begin_together_are_not_matched() -> None:
-    fleet = combine((trace("0", [0, 100, 200], [1] * 3), trace("1", [45, 145, 245], [1] * 3)))
-    [found] = fleet.runs
+    parts = (trace("0", [0, 100, 200], [1] * 3), trace("1", [45, 145, 245], [1] * 3))
+    [found] = combine(parts).runs
     assert found.teams[0].why_unmatched == "the ranks do not begin their rounds together"
 
 
@@ -228,9 +230,9 @@ def test_who_is_slow_is_unknown_where_own_work_is_hidden() -> None:
         )
         for one in parts
     )
-    fleet = combine(hidden)
-    assert [rank.slowest for rank in fleet.runs[0].ranks] == [None, None]
-    assert fleet_headline(fleet).endswith(
+    together = combine(hidden)
+    assert [rank.slowest for rank in together.runs[0].ranks] == [None, None]
+    assert fleet_headline(together).endswith(
         "Which rank is slow is unknown: graphs are recorded as a whole."
     )
 
@@ -271,17 +273,33 @@ def test_ctrl_c_while_processes_start_is_one_word(ranks: list[Path]) -> None:
     assert (process.returncode, said) == (130, b"interrupted\n")
 
 
-def test_dask_gives_the_same_bytes_also_of_a_url_and_if_a_worker_is_killed(
-    ranks: list[Path], monkeypatch: pytest.MonkeyPatch
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a directory of tiny traces, one per rank of a server; CI makes as many as 32."""
+    folder = tmp_path_factory.mktemp("many")
+    for rank in range(int(os.environ.get("TRACEATTR_TEST_TRACES", "8"))):
+        rounds = [
+            [(ATTENTION, at, at + 50 + rank), (ALL_REDUCE, at + 60 + rank, at + 200)]
+            for at in range(0, 4_000, 1_000)
+        ]
+        write_replays(folder / f"rank{rank:02}.sqlite", {f"s_TP{rank}": rounds})
+    return folder
+
+
+def test_dask_gives_the_same_bytes_also_of_a_url_and_if_a_worker_is_killed_half_way(
+    many: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed: Any = pytest.importorskip("distributed")
+    traces = sorted(path.name for path in many.iterdir())
     killed: list[int] = []
 
     def kill_one(cluster: Any) -> None:
-        """Kill the first worker that has something to do."""
-        while not any(worker.processing for worker in [*cluster.scheduler.workers.values()]):
+        """Kill a worker with something to do, and half of the results, when half are there."""
+        tasks, workers = cluster.scheduler.tasks, cluster.scheduler.workers
+        while sum(task.state == "memory" for task in [*tasks.values()]) < len(traces) // 2:
             time.sleep(0.001)
-        busy = next(one for one in cluster.scheduler.workers.values() if one.processing)
+        while not (busy := next((one for one in [*workers.values()] if one.processing), None)):
+            time.sleep(0.001)
         pid = next(nanny.pid for nanny in cluster.workers.values() if nanny.name == busy.name)
         os.kill(pid, signal.SIGKILL)
         killed.append(pid)
@@ -294,16 +312,17 @@ def test_dask_gives_the_same_bytes_also_of_a_url_and_if_a_worker_is_killed(
     local_cluster = distributed.LocalCluster
     monkeypatch.setattr(distributed, "LocalCluster", cluster_with_a_loss)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
-    monkeypatch.chdir(ranks[0].parent)
-    traces = [path.name for path in ranks[1:]] + ["missing.sqlite"]
-    wanted = run("report", *traces, ranks[0], "--format", "json").stdout
+    monkeypatch.setattr(fleet, "_BYTES_WORTH_A_PROCESS", 1)
+    monkeypatch.chdir(many)
+    how = ["--format", "json", "--no-cache"]
+    wanted = run("report", *traces, "missing.sqlite", *how).stdout
 
-    with serving(rank0=ranks[0].read_bytes()) as server:
-        traces.append(server.named("rank0.sqlite"))
-        here = run("report", *traces, "--format", "json", "--no-cache").stdout
-        found = run("report", *traces, "--format", "json", "--dask", "local", "--no-cache").stdout
+    with serving(rank00=Path(traces[0]).read_bytes()) as server:
+        named = [server.named(traces[0]), *traces[1:], "missing.sqlite"]
+        found = run("report", *named, *how, "--dask", "local").stdout
 
-    assert found == here == wanted
+    assert found == wanted
+    assert len(json.loads(found)["runs"][0]["ranks"]) == len(traces)
     assert len(killed) == 1
 
 

@@ -23,6 +23,9 @@ _BYTES_PER_FILE_BYTE = 3
 _BYTES_PER_PROCESS = 300 * 10**6
 """Memory that analysing one trace takes, from its size."""
 
+_BYTES_WORTH_A_PROCESS = 10**7
+"""Bytes of traces that take as long to analyse as a process takes to start."""
+
 _RETRIES = 3
 """How often a trace is tried again whose worker died."""
 
@@ -115,6 +118,14 @@ class _Job:
             return dump_parts((TracePart(name, _failure(error, path, self.given[path])),))
         return dump_parts((part_of(name, analysis),))
 
+    def kept(self, path: TracePath) -> bytes | None:
+        """Return the same from what was kept of a trace, None when it has to be read."""
+        from traceattr.attribution.fleet_part import dump_parts, part_of
+        from traceattr.cli.load import kept_analysis
+
+        found = None if self.no_cache else kept_analysis(path, self.rules, self.choice)
+        return None if found is None else dump_parts((part_of(self.names[path], found),))
+
 
 def _failure(error: TraceattrError, path: TracePath, given: TracePath) -> str:
     """Return what is wrong with a trace, under the path that the user gave."""
@@ -125,13 +136,20 @@ def _failure(error: TraceattrError, path: TracePath, given: TracePath) -> str:
 
 
 def _locally(job: _Job, paths: Sequence[TracePath]) -> bytes:
+    kept = [job.kept(path) for path in paths]
+    unread = [path for path, part in zip(paths, kept, strict=True) if part is None]
+    read = iter(_read(job, unread))
+    return _merged([part or next(read) for part in kept])
+
+
+def _read(job: _Job, paths: Sequence[TracePath]) -> list[bytes]:
     workers = min(len(paths), _workers(paths))
     if workers < 2:
-        return _merged([job(path) for path in paths])
+        return [job(path) for path in paths]
     with _pool(workers) as pool:
         with _sigint_held_back():
             results = [pool.submit(job, path) for path in paths]
-        return _merged([_result(job, path, one) for path, one in zip(paths, results, strict=True)])
+        return [_result(job, path, one) for path, one in zip(paths, results, strict=True)]
 
 
 def _result(job: _Job, path: TracePath, running: "Future[bytes]") -> bytes:
@@ -168,12 +186,13 @@ def _die_of_sigint() -> None:
 
 
 def _workers(paths: Sequence[TracePath]) -> int:
-    """Return how many traces fit into cores and memory at once."""
+    """Return how many traces to read at once: cores and memory allow, and there is work for."""
     from traceattr.ingest.machine import cores, memory_bytes
 
     sizes = [_size_bytes(path) for path in paths]
     each = _BYTES_PER_PROCESS + _BYTES_PER_FILE_BYTE * max(sizes, default=0)
-    return max(1, min(cores(), memory_bytes() // each))
+    worth = sum(sizes) // _BYTES_WORTH_A_PROCESS
+    return max(1, min(cores(), memory_bytes() // each, worth))
 
 
 def _size_bytes(path: TracePath) -> int:

@@ -83,6 +83,15 @@ def load_analysis(
     return _kept_or_new(_analyse, trace, rules, choice, no_cache)
 
 
+def kept_analysis(trace: TracePath, rules: Path | None, choice: "Choice") -> "Analysis | None":
+    """Return what `load_analysis` kept of a trace, None where it has to read it."""
+    from traceattr.attribution.cache import cache_key, open_cache
+    from traceattr.rules.rule_set import load_rules
+
+    key = cache_key(trace, load_rules(rules), choice, _analyse.__name__)
+    return None if key is None else open_cache().find(key)
+
+
 def load_analysis_with_rows(
     trace: TracePath, rules: Path | None, choice: "Choice", *, no_cache: bool = False
 ) -> "Analysis":
