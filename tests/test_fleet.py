@@ -143,8 +143,10 @@ def test_a_trace_that_cannot_be_read_is_named_and_the_others_count(
 ) -> None:
     broken = tmp_path / "broken.sqlite"
     broken.write_bytes(ranks[0].read_bytes()[:9000])
-    found = document(*ranks, broken, tmp_path / "missing.sqlite")
-    assert [failed["file"] for failed in found["failed"]] == ["broken.sqlite", "missing.sqlite"]
+    nowhere = "http://127.0.0.1:1/nowhere.sqlite"
+    found = document(*ranks, broken, tmp_path / "missing.sqlite", nowhere)
+    names = ["broken.sqlite", "missing.sqlite", "nowhere.sqlite"]
+    assert [failed["file"] for failed in found["failed"]] == names
     assert "truncated" in found["failed"][0]["reason"]
     assert found["runs"] == runs
 

@@ -123,7 +123,12 @@ class _Job:
         from traceattr.attribution.fleet_part import dump_parts, part_of
         from traceattr.cli.load import kept_analysis
 
-        found = None if self.no_cache else kept_analysis(path, self.rules, self.choice)
+        if self.no_cache:
+            return None
+        try:
+            found = kept_analysis(path, self.rules, self.choice)
+        except ExportError:  # reading it says why
+            return None
         return None if found is None else dump_parts((part_of(self.names[path], found),))
 
 
