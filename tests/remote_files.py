@@ -19,7 +19,7 @@ class FileServer:
         url: Where it is.
         files: Content by path.
         sent_bytes: Of files, so far.
-        asked: Method, path with query, and range of each request.
+        asked: Path with query, and range, of each request.
         has_ranges: Whether it sends parts.
         has_identity: Whether it says which state of a file it sends.
         status: What it answers to everything, 200 for files.
@@ -30,7 +30,7 @@ class FileServer:
     url: str = ""
     files: dict[str, bytes] = field(default_factory=dict)
     sent_bytes: int = 0
-    asked: list[tuple[str, str, str | None]] = field(default_factory=list)
+    asked: list[tuple[str, str | None]] = field(default_factory=list)
     authorizations: set[str | None] = field(default_factory=set)
     has_ranges: bool = True
     has_identity: bool = True
@@ -53,28 +53,25 @@ def serving(**files: bytes) -> Iterator[FileServer]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_HEAD(self) -> None:
-            self.answer(with_body=False)
-
         def do_GET(self) -> None:
-            self.answer(with_body=True)
-
-        def answer(self, *, with_body: bool) -> None:
             wanted = self.headers.get("Range")
             path = self.path.partition("?")[0]
             with lock:
-                state.asked.append((self.command, self.path, wanted))
+                state.asked.append((self.path, wanted))
                 state.authorizations.add(self.headers.get("Authorization"))
             data = state.files.get(path)
             if data is None or state.status != 200:
                 self.begin(404 if data is None else state.status, 0)
+                self.end_headers()
                 return
             match = _RANGE.fullmatch(wanted or "") if state.has_ranges else None
             first, last = (int(match[1]), int(match[2])) if match else (0, len(data) - 1)
             part = data[first : last + 1]
             self.begin(206 if match else 200, len(part), tags.get(path, path))
-            if with_body:
-                self.send(part)
+            if match:
+                self.send_header("Content-Range", f"bytes {first}-{last}/{len(data)}")
+            self.end_headers()
+            self.send(part)
 
         def begin(self, status: int, length: int, tag: str | None = None) -> None:
             self.send_response(status)
@@ -82,7 +79,6 @@ def serving(**files: bytes) -> Iterator[FileServer]:
             if tag is not None and state.has_identity:
                 changed = "-changed" if len(state.asked) in state.changed else ""
                 self.send_header("ETag", f'"{tag}{changed}"')
-            self.end_headers()
 
         def send(self, part: bytes) -> None:
             if len(state.asked) in state.broken:

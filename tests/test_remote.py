@@ -29,6 +29,9 @@ READ = {
     "StringIds": {"id": ColumnType.INTEGER, "value": ColumnType.TEXT},
     "META_DATA_EXPORT": {"name": ColumnType.TEXT, "value": ColumnType.TEXT},
 }
+ASKED = "bytes=0-0"
+"""The part of a file that is asked for to learn its state."""
+
 SECRETS = ("geheim", "hunter2", "jo:")
 
 
@@ -95,17 +98,14 @@ def test_a_report_is_that_on_the_file_and_fetches_nothing_twice(server: FileServ
     url = server.named(NAME)
 
     assert printed("report", url) == printed("report", DEMO)
-    ranges = [wanted for method, _, wanted in server.asked if method == "GET"]
+    ranges = [wanted for _, wanted in server.asked if wanted != ASKED]
     assert len(set(ranges)) == len(ranges)
     assert server.sent_bytes < DEMO.stat().st_size
 
     asked = len(server.asked)
     assert printed("report", url) == printed("report", DEMO)
-    assert [method for method, _, _ in server.asked[asked:]] == ["HEAD"]
-
-    sent = server.sent_bytes
     assert content(RemoteFile(url)) == content(DEMO)
-    assert server.sent_bytes - sent <= 1
+    assert {wanted for _, wanted in server.asked[asked:]} == {ASKED}
 
 
 def test_tables_that_a_command_does_not_read_are_not_fetched(tmp_path: Path) -> None:
@@ -194,8 +194,7 @@ def test_a_server_that_sends_no_parts_is_asked_for_all_once(server: FileServer) 
 
     assert content(RemoteFile(server.named(NAME))) == content(DEMO)
 
-    sizes = [wanted for method, _, wanted in server.asked[asked:] if method == "GET"]
-    assert None not in sizes
+    assert [wanted for _, wanted in server.asked[asked:]] == [ASKED]
 
 
 def test_a_server_that_names_no_state_is_asked_each_time(server: FileServer, folder: Path) -> None:
@@ -236,7 +235,7 @@ def test_a_connection_that_always_breaks_off_is_an_error(
     server: FileServer, has_ranges: bool
 ) -> None:
     server.has_ranges = has_ranges
-    server.broken = range(3, 10**9)
+    server.broken = range(2, 10**9)
     assert re.match("cannot be read ", refused(RemoteFile(server.named(NAME))))
 
 
@@ -278,7 +277,7 @@ def test_what_is_no_trace_is_said(server: FileServer, memory: Any) -> None:
     assert "empty file" in said("report", "memory://run/empty.sqlite")
     assert "truncated (9000 bytes" in said("report", "memory://run/short.sqlite")
     assert "no such file" in said("report", "memory://run/missing.sqlite")
-    assert "Connect call failed" in said("report", "http://127.0.0.1:1/a.sqlite")
+    assert "nobody answers there" in said("report", "http://127.0.0.1:1/a.sqlite")
     assert "Protocol not known: nowhere" in said("report", "nowhere://a.sqlite")
     assert "a URL was given that is none" in said("report", "http://[jo:hunter2@/a")
 
@@ -308,7 +307,7 @@ def test_secrets_in_a_url_are_used_and_neither_shown_nor_stored(
         run("sql", url.replace("demo", "missing"), "SELECT 1"),
     ]
     assert server.authorizations == {"Basic am86aHVudGVyMg=="}
-    assert any("geheim" in path for _, path, _ in server.asked)
+    assert any("geheim" in path for path, _ in server.asked)
     shown = "".join(result.stdout + result.stderr for result in results)
     stored = b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     for secret in SECRETS:

@@ -13,7 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from traceattr.ingest.remote_name import RemoteFile, TracePath
-from traceattr.ingest.remote_source import find_source
 
 _SAMPLES = 64
 _SAMPLE_BYTES = 4096
@@ -28,6 +27,8 @@ def fingerprint(path: TracePath) -> str | None:
         ExportError: A remote file cannot be asked for.
     """
     if isinstance(path, RemoteFile):
+        from traceattr.ingest.remote_source import find_source
+
         return find_source(path).key()
     with suppress(OSError, ValueError):
         real = Path(os.path.realpath(path))

@@ -108,8 +108,7 @@ class RemoteCopy:
             self._place.checksums.write_bytes(self._checksums.tobytes())
 
     def _is_complete(self) -> bool:
-        blocks = np.arange(len(self._states))
-        self._check_claimed(blocks)
+        self._check_claimed(np.arange(len(self._states)))
         return bool((self._states == _HERE).all())
 
     def _fetch(self, blocks: Integers) -> None:
@@ -170,7 +169,7 @@ def open_copy(source: Source, progress: Callable[[str], None]) -> Iterator[Remot
             place = place_in(Path(opened.enter_context(private)), "copy")
             place.checksums.touch()
         copy = RemoteCopy(source, place, progress)
-        if not source.serves_parts():
+        if not source.has_parts:
             copy.download()
         yield copy
 

@@ -3,16 +3,18 @@
 File systems of fsspec raise errors of the libraries they are made of; all of them are told here.
 """
 
-import socket
-import ssl
 import sys
 from collections.abc import Iterator
+from textwrap import shorten
 
 from traceattr.errors import ExportError
 from traceattr.ingest.remote_name import RemoteFile, without_secrets
 
-SILENCE_S = 60
+SILENCE_S = 30
 """How long a server may say nothing."""
+
+_LONGEST_WORDS = 120
+"""Characters of a library's own words in a message; some list all that they tried."""
 
 _FOREIGN = (
     ("aiohttp", "ClientError"),
@@ -26,10 +28,14 @@ _CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "DefaultCredent
 
 
 def foreign_errors() -> tuple[type[Exception], ...]:
-    """Return what file systems raise, of the libraries that are loaded."""
+    """Return what file systems raise, and the libraries that are loaded.
+
+    Which of Python's own errors a file system makes of a URL that it does not like is up to it.
+    """
     loaded = ((sys.modules.get(module), name) for module, name in _FOREIGN)
     found = [getattr(module, name, None) for module, name in loaded]
-    return (OSError, ValueError, *(each for each in found if each is not None))
+    own = (OSError, ValueError, LookupError, TypeError, RuntimeError)
+    return (*own, *(each for each in found if each is not None))
 
 
 def remote_failure(file: RemoteFile, error: BaseException) -> ExportError:
@@ -68,6 +74,9 @@ def _status(causes: tuple[BaseException, ...]) -> int | None:
 
 
 def _reason(causes: tuple[BaseException, ...]) -> str:
+    import socket  # both take long, and whoever raised has them
+    import ssl
+
     status = _status(causes)
     if status is not None:
         return _reason_of_status(status)
@@ -79,6 +88,8 @@ def _reason(causes: tuple[BaseException, ...]) -> str:
         return "no credentials found; log in, or set them in the environment"
     if has(PermissionError):
         return _reason_of_status(403)
+    if has(ConnectionRefusedError):
+        return "nobody answers there (connection refused)"
     if has(socket.gaierror):
         return "no such host, or no network"
     if has(ssl.SSLError):
@@ -102,4 +113,4 @@ def _reason_of_status(status: int) -> str:
 
 def _words(error: BaseException) -> str:
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return without_secrets(" ".join(str(text).split()))
+    return shorten(without_secrets(str(text)), _LONGEST_WORDS)

@@ -11,11 +11,11 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from traceattr.errors import ExportError
-from traceattr.ingest.remote_errors import SILENCE_S, foreign_errors, is_final, remote_failure
+from traceattr.ingest.remote_errors import foreign_errors, is_final, remote_failure
+from traceattr.ingest.remote_http import ask, http_file_system
 from traceattr.ingest.remote_name import RemoteFile
 
 _ATTEMPTS = 3
-_CONNECT_S = 20
 
 _IDENTITY = re.compile(
     r"e_?tag|last_?modified|updated|m_?time|modified|created|generation|version_?id|md5_?hash"
@@ -41,7 +41,7 @@ class Source:
         file: Its name.
         size_bytes: Its size, None where the server does not tell.
         identity: What changes whenever its content does; empty where the server has no such thing.
-        has_parts: Whether the server admits that it serves parts of files.
+        has_parts: Whether its server sends parts of it.
     """
 
     file: RemoteFile
@@ -63,24 +63,6 @@ class Source:
         ]
         state = (str(self.file), query, self.size_bytes, self.identity)
         return hashlib.sha256(repr(state).encode("utf-8", "surrogateescape")).hexdigest()
-
-    def serves_parts(self) -> bool:
-        """Return whether the server sends a part when it is asked for one, and not everything.
-
-        Raises:
-            ExportError: It does not answer.
-        """
-        if not self.file.is_http or not self.has_parts or not self.size_bytes:
-            return self.has_parts and self.size_bytes is not None
-        with _told(self.file):
-            options = {"block_size": 1, "cache_type": "none", "size": self.size_bytes}
-            with self._files.open(self._path, "rb", **options) as file:
-                file.seek(self.size_bytes - 1)
-                try:
-                    file.read(1)
-                except ValueError:
-                    return False
-        return True
 
     def read(self, ranges: Sequence[Range]) -> list[bytes]:
         """Return parts of the file, all of the state in which it was found.
@@ -110,12 +92,16 @@ class Source:
             parts = self._files.cat_ranges(
                 [self._path] * len(ranges), starts, ends, on_error="return"
             )
-        return {
-            each: ValueError(f"{len(part)} bytes came, {each[1] - each[0]} were asked for")
-            if isinstance(part, bytes) and len(part) != each[1] - each[0]
-            else part
-            for each, part in zip(ranges, parts, strict=True)
-        }
+        return {each: self._part(part, each) for each, part in zip(ranges, parts, strict=True)}
+
+    def _part(self, answer: bytes | BaseException, wanted: Range) -> bytes | BaseException:
+        """Return the part of the file that is in an answer, or what is wrong with that."""
+        start, stop = wanted
+        if not isinstance(answer, bytes) or len(answer) == stop - start:
+            return answer
+        if len(answer) == self.size_bytes:
+            return answer[start:stop]
+        return ValueError(f"{len(answer)} bytes came, {stop - start} were asked for")
 
     def download(self, target: Path) -> None:
         """Write the whole file to an empty one.
@@ -152,43 +138,30 @@ def find_source(file: RemoteFile) -> Source:
 
 def _look(file: RemoteFile, files: Any, path: str) -> Source:
     with _told(file):
+        if file.is_http:
+            told = ask(files, path)
+            return Source(file, told.size_bytes, told.state, told.has_parts, files, path)
         files.invalidate_cache()
-        told = files.info(path)
-        if told["type"] == "directory":
+        info = files.info(path)
+        if info["type"] == "directory":
             raise IsADirectoryError
     identity = sorted(
         (name, str(value))
-        for name, value in told.items()
+        for name, value in info.items()
         if _IDENTITY.fullmatch(name.lower().replace("-", "_")) and value is not None
     )
-    has_parts = told.get("partial", True)
-    return Source(file, told.get("size"), tuple(identity), has_parts, files, path)
+    size_bytes = info.get("size")
+    return Source(file, size_bytes, tuple(identity), size_bytes is not None, files, path)
 
 
 def _file_system(file: RemoteFile) -> tuple[Any, str]:
     """Return the file system of a URL and the path in it."""
-    try:
-        core: Any = import_module("fsspec.core")
+    with _told(file):
         if file.is_http:
-            return import_module("fsspec").filesystem("http", **_http_options(file)), file.url
-        with _told(file):
-            files, path = core.url_to_fs(file.url)
-            return files, path
-    except ImportError as error:
-        raise ExportError(f"{file}: {_missing(file, error)}") from error
-
-
-def _http_options(file: RemoteFile) -> dict[str, Any]:
-    """Return how to talk to web servers.
-
-    A file may take hours, a server that says nothing is given up; what was escaped in the URL
-    stays as it is, as signatures are over that; and a compressed part could not be decoded.
-    """
-    aiohttp: Any = import_module("aiohttp")
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S, sock_read=SILENCE_S)
-    headers = {"Accept-Encoding": "identity"}
-    client = {"timeout": timeout, "trust_env": True, "headers": headers}
-    return {"encoded": "%" in file.url, "client_kwargs": client}
+            return http_file_system(file), file.url
+        core: Any = import_module("fsspec.core")
+        files, path = core.url_to_fs(file.url)
+        return files, path
 
 
 def _missing(file: RemoteFile, error: ImportError) -> str:
