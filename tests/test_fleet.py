@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -23,6 +24,7 @@ from tests.recordings import recorded
 from tests.remote_files import serving
 from traceattr.attribution.fleet import combine
 from traceattr.attribution.fleet_part import RankPart, RankRounds, TracePart
+from traceattr.attribution.fleet_rounds import clock_offset
 from traceattr.cli import app, fleet
 from traceattr.cli.fleet import expand
 from traceattr.report.fleet_text import fleet_headline
@@ -207,6 +209,28 @@ def test_a_straggler_is_the_slowest_in_most_rounds() -> None:
         assert [rank.clock_ns for rank in found.ranks] == [0, 3]
         assert found.worst[0].rank == 0
         assert found.worst[0].excess_ns == 0
+
+
+UNEVEN_NS = np.cumsum([0, 100, 107, 95, 120, 99, 104, 93, 111, 100, 98, 109]) * 10 + 10**18
+
+
+@pytest.mark.parametrize("skew_ns", [0, 300, -500, 1_000, -1_413, 3_000])
+@pytest.mark.parametrize("part", [slice(0, 12), slice(2, 11)])
+def test_rounds_of_uneven_length_tell_by_how_much_clocks_differ(skew_ns: int, part: slice) -> None:
+    jitter = np.arange(12) % 3
+
+    found = clock_offset(UNEVEN_NS, (UNEVEN_NS + skew_ns + jitter)[part], limit_ns=250)
+
+    assert found == skew_ns + 1
+
+
+@pytest.mark.parametrize(("skew_ns", "found"), [(0, 0), (-20, -20), (50, None), (110, 10)])
+def test_of_rounds_of_one_length_only_clocks_that_differ_by_little_are_known(
+    skew_ns: int, found: int | None
+) -> None:
+    even = np.arange(12) * 100 + 10**18
+
+    assert clock_offset(even, even + skew_ns, limit_ns=25) == found
 
 
 def test_without_a_wall_clock_rounds_are_not_matched() -> None:

@@ -1,8 +1,8 @@
 """The communication kernels of some rounds, by which a trace is compared with those of other ranks.
 
 A trace has far more of them than travel well, so only some rounds are kept: those in which the wall
-clock passes a multiple of a power of two.  All ranks pass it in the same round, however long each
-was recorded, but for those whose clock differs by a good part of a round.
+clock passes a multiple of a power of two, and some after each.  All ranks pass it in the same
+round, however long each was recorded, or some rounds apart where their clocks differ.
 """
 
 import numpy as np
@@ -14,8 +14,11 @@ from traceattr.attribution.matching import communication_kernels, hides_collecti
 from traceattr.attribution.rank_figures import CollectiveSeries
 from traceattr.attribution.timeline import Ids
 
-MOST = 2_000
-"""Kernels that are kept of one GPU, unless a single round has more; about 30 kB."""
+MOST = 3_000
+"""Kernels that are kept of one GPU, unless a single round has more; about 45 kB."""
+
+IN_A_ROW = 3
+"""Rounds kept one after the other; clocks that differ by fewer leave some that are kept of all."""
 
 
 def collective_series(
@@ -53,18 +56,19 @@ def collective_series(
 
 
 def rounds_to_keep(start_ns: Times, end_ns: Times, counts: Ids) -> Ids:
-    """Return the places of the rounds in which the clock passes multiples of a power of two.
+    """Return the places of rounds in which the clock passes multiples of a power of two.
 
-    It is the least power of which the rounds have no more than `MOST` kernels together; the rounds
-    of a higher one are always among those of a lower one.
+    It is the least power of which the rounds, and those after each, have no more than `MOST`
+    kernels together; the rounds of a higher one are always among those of a lower one.
     """
-    kept = np.arange(len(start_ns))
+    passing = kept = np.arange(len(start_ns))
     for power in range(63):
         if counts[kept].sum() <= MOST:
             break
-        first_ns = -(-start_ns[kept] // 2**power) * 2**power
-        fewer = kept[first_ns < end_ns[kept]]
-        if not len(fewer):
+        first_ns = -(-start_ns[passing] // 2**power) * 2**power
+        passing = passing[first_ns < end_ns[passing]]
+        if not len(passing):
             return kept[:1]
-        kept = fewer
+        row = np.unique(passing[:, np.newaxis] + np.arange(IN_A_ROW))
+        kept = row[row < len(start_ns)]
     return kept

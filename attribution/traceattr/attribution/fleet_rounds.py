@@ -9,8 +9,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
+import numpy as np
+
 from traceattr.attribution.fleet_figures import RankFigures, WorstRound
 from traceattr.attribution.fleet_part import RankPart
+from traceattr.attribution.intervals import Times
+
+CLOCKS_NS = 10**8
+"""By how much clocks of machines may differ; those that are synchronised rarely do by a tenth."""
+
+ENOUGH_ROUNDS = 8
+TIMES_BETTER = 4
+"""How many rounds must lie on each other, and how much better than any other ones, to prove that
+they are the same."""
 
 MOST_WORST = 5
 """Rounds that are listed one by one."""
@@ -42,28 +53,82 @@ def members_of(numbers: tuple[int, ...], gpus: Sequence[RankPart], *, has_clock:
 
 
 def _offsets(gpus: Sequence[RankPart]) -> tuple[int, ...] | None:
-    """Return how late each clock is against the first, by the rounds; None when none are alike.
-
-    Wall clocks of machines differ by milliseconds.  Ranks begin a round together, so the median
-    distance to the nearest round of the first rank is the difference of the clocks, as long as it
-    is well below a round.
-    """
+    """Return how late each clock is against the first, by the rounds; None when none are alike."""
     if not all(gpu.rounds.start_ns for gpu in gpus):
         return None
-    first = gpus[0].rounds
-    limit_ns = median_low(first.wall_ns) // 4
+    first = np.array(gpus[0].rounds.start_ns, np.int64)
+    limit_ns = median_low(gpus[0].rounds.wall_ns) // 4
     offsets = []
     for gpu in gpus:
-        distances = [start - _nearest(first.start_ns, start) for start in gpu.rounds.start_ns]
-        inside = [distance for distance in distances if abs(distance) <= limit_ns]
-        if 2 * len(inside) < min(len(distances), len(first.start_ns)):
+        offset_ns = clock_offset(first, np.array(gpu.rounds.start_ns, np.int64), limit_ns)
+        if offset_ns is None:
             return None
-        offsets.append(median_low(inside))
+        offsets.append(offset_ns)
     return tuple(offsets)
 
 
-def _nearest(times_ns: Sequence[int], moment_ns: int) -> int:
-    return times_ns[_nearest_at(times_ns, moment_ns)]
+@dataclass(frozen=True, slots=True, order=True)
+class _Fit:
+    """How well rounds lie on each other.
+
+    Attributes:
+        spread_ns: Median by which the distance of a pair of rounds differs from their median.
+        offset_ns: That median.
+        rounds: How many pairs.
+    """
+
+    spread_ns: int
+    offset_ns: int
+    rounds: int
+
+
+def clock_offset(first_ns: Times, other_ns: Times, limit_ns: int) -> int | None:
+    """Return how late a clock is against another; None when rounds do not begin together.
+
+    Clocks of machines differ by as much as some rounds.  No two rounds are equally long, so the
+    begins of rounds lie on each other best where the same rounds do; where that is not clear,
+    clocks are believed that differ by less than a good part of a round.
+
+    Args:
+        first_ns: Begins of the rounds of the first rank.
+        other_ns: Those of the other one.
+        limit_ns: By how much begins of a round may differ.
+    """
+    middle_ns = (max(first_ns[0], other_ns[0]) + min(first_ns[-1], other_ns[-1])) // 2
+    shifts = other_ns - first_ns[np.abs(first_ns - middle_ns).argmin()]
+    near = shifts[np.abs(shifts) <= CLOCKS_NS + limit_ns]
+    fits = [fit for shift in near if (fit := _fit(first_ns, other_ns, shift, limit_ns))]
+    if not fits:
+        return None
+    best = min(fits)
+    different = (fit for fit in fits if abs(fit.offset_ns - best.offset_ns) > limit_ns)
+    if best.rounds >= ENOUGH_ROUNDS and all(
+        fit.spread_ns > TIMES_BETTER * best.spread_ns for fit in different
+    ):
+        return best.offset_ns
+    by_clock = min(fits, key=lambda fit: abs(fit.offset_ns))
+    return by_clock.offset_ns if abs(by_clock.offset_ns) <= limit_ns else None
+
+
+def _fit(first_ns: Times, other_ns: Times, shift_ns: int, limit_ns: int) -> _Fit | None:
+    """Return how rounds lie on each other when one clock is shifted, None when few do."""
+    wanted_ns = other_ns - shift_ns
+    after = np.searchsorted(first_ns, wanted_ns).clip(1, max(1, len(first_ns) - 1))
+    pairs = first_ns[np.stack([after - 1, np.minimum(after, len(first_ns) - 1)])]
+    distances_ns = wanted_ns - pairs
+    nearest_ns = np.where(
+        np.abs(distances_ns[0]) <= np.abs(distances_ns[1]), distances_ns[0], distances_ns[1]
+    )
+    inside_ns = nearest_ns[np.abs(nearest_ns) <= limit_ns]
+    if 2 * len(inside_ns) < min(len(first_ns), len(other_ns)):
+        return None
+    median_ns = _median(inside_ns)
+    spread_ns = _median(np.abs(inside_ns - median_ns))
+    return _Fit(spread_ns, int(shift_ns) + median_ns, len(inside_ns))
+
+
+def _median(values_ns: Times) -> int:
+    return int(np.quantile(values_ns, 0.5, method="inverted_cdf"))
 
 
 def _nearest_at(times_ns: Sequence[int], moment_ns: int) -> int:
