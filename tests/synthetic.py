@@ -12,7 +12,7 @@ from tests.decoding import ATTENTION, served
 from traceattr.attribution.account import Account
 from traceattr.attribution.labels import LABELS, Label
 from traceattr.attribution.rounds import RoundKind
-from traceattr.attribution.timeline import Places
+from traceattr.attribution.timeline import Ids
 
 ALL_REDUCE = LABELS.index(Label("comm", "custom"))
 GEMM = LABELS.index(Label("weight_gemm", None))
@@ -30,7 +30,7 @@ def account_of(gpu: int, operations: Sequence[Operation]) -> Account:
             (int(start_ns[of_operation == at].min()), int(end_ns[of_operation == at].max()))
             for at in np.unique(of_operation).tolist()
         ],
-        of_operation.astype(np.int32),
+        of_operation,
     )
     timeline = replace(
         account.timeline,
@@ -47,7 +47,7 @@ def rounds_only(gpu: int, spans: Sequence[tuple[int, int]]) -> Account:
     return _rounds_of(gpu, spans, np.empty(0, np.int64))
 
 
-def _rounds_of(gpu: int, spans: Sequence[tuple[int, int]], of_operation: Places) -> Account:
+def _rounds_of(gpu: int, spans: Sequence[tuple[int, int]], of_operation: Ids) -> Account:
     account = _any_account()
     start_ns, end_ns = np.array(spans, np.int64).reshape(-1, 2).T
     rounds = replace(
@@ -55,7 +55,8 @@ def _rounds_of(gpu: int, spans: Sequence[tuple[int, int]], of_operation: Places)
         kind=(RoundKind.DECODE,) * len(spans),
         start_ns=start_ns,
         end_ns=end_ns,
-        of_operation=of_operation,
+        first=np.searchsorted(of_operation, np.arange(len(spans))),
+        stop=np.searchsorted(of_operation, np.arange(len(spans)), side="right"),
     )
     return replace(account, timeline=replace(account.timeline, gpu_id=gpu), rounds=rounds)
 

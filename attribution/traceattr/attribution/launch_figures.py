@@ -80,7 +80,7 @@ def _of_kind(
     timeline, rounds = owned.account.timeline, owned.account.rounds
     count = int(chosen.sum())
     of_graph = np.append(chosen, False)[graphs.round]
-    operation = np.append(chosen, False)[rounds.of_operation]
+    operation = rounds.hold(chosen, len(timeline.name_id))
     is_kernel = operation & (timeline.name_id >= 0)
     is_node = operation & (timeline.replay >= 0)
     hides = bool(timeline.replays.is_envelope[of_graph].any())

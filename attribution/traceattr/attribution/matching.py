@@ -105,7 +105,7 @@ def kernels_in_window(
     found = []
     for account, number in zip(accounts, numbers, strict=True):
         position = communication_kernels(account)
-        of_round = np.append(number, -1)[account.rounds.of_operation[position]]
+        of_round = np.append(number, -1)[account.rounds.of(position)]
         chosen = touches[of_round]
         names = account.timeline.name_id[position[chosen]].astype(np.int64)
         found.append(CommunicationKernels(position[chosen], of_round[chosen], names))

@@ -57,9 +57,11 @@ def _ends_draft(account: Account) -> Ids:
     """
     timeline, pieces, rounds = account.timeline, account.pieces, account.rounds
     is_work = named(roles.model_work(account.names), timeline)
-    at = np.flatnonzero((pieces.of_operation < 0) & (rounds.of_operation >= 0) & is_work)
+    at = np.flatnonzero((pieces.of_operation < 0) & is_work)
+    round_ = rounds.of(at)
+    at, round_ = at[round_ >= 0], round_[round_ >= 0]
     is_draft = np.array([kind in _DRAFTS for kind in account.kinds.of_piece], np.bool_)
     before = np.searchsorted(pieces.start_ns, timeline.start_ns[at], side="right") - 1
-    same_round = rounds.of_piece[before] == rounds.of_operation[at]
+    same_round = rounds.of_piece[before] == round_
     follows: Ids = at[(before >= 0) & same_round & is_draft[before]]
     return follows

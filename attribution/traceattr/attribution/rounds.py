@@ -42,14 +42,28 @@ class Rounds:
         start_ns: Begin of its first operation.
         end_ns: End of its last operation.
         of_piece: Round of each piece, -1 outside; shape (pieces,).
-        of_operation: Round of each operation, -1 outside; shape (operations,).
+        first: Position of its first operation.
+        stop: Position after its last operation.
     """
 
     kind: tuple[RoundKind, ...]
     start_ns: Times
     end_ns: Times
     of_piece: Ids
-    of_operation: Places
+    first: Ids
+    stop: Ids
+
+    def of(self, operations: Ids) -> Ids:
+        """Return the round of operations at some positions, -1 outside."""
+        at = np.searchsorted(self.first, operations, side="right") - 1
+        return np.where(operations < np.append(self.stop, 0)[at], at, NO_ROUND)
+
+    def hold(self, chosen: Flags, operations: int) -> Flags:
+        """Return, for each of all operations, whether it is part of a chosen round."""
+        change = np.zeros(operations + 1, np.int8)
+        np.add.at(change, self.first[chosen], 1)
+        np.subtract.at(change, self.stop[chosen], 1)
+        return np.cumsum(change, dtype=np.int8, out=change)[:-1].view(np.bool_)
 
 
 def find_rounds(
@@ -60,22 +74,20 @@ def find_rounds(
     for cut in _cut_rounds(timeline, pieces, of_piece):
         round_kinds[cut] = RoundKind.PARTIAL
     count = len(round_kinds)
-    of_operation = np.full(len(timeline.start_ns), NO_ROUND, np.int32)
+    nothing = np.empty(0, np.int64)
     if not count:
-        nothing = np.empty(0, np.int64)
-        return Rounds((), nothing, nothing, of_piece, of_operation)
+        return Rounds((), nothing, nothing, of_piece, nothing, nothing)
     first, last = _operation_bounds(timeline, pieces, of_piece, count, names)
-    stop = np.minimum(last + 1, np.append(first[1:], len(of_operation)))
-    end_ns = np.full(count, np.iinfo(np.int64).min)
-    for number, (begin, end) in enumerate(zip(first.tolist(), stop.tolist(), strict=True)):
-        of_operation[begin:end] = number
-        end_ns[number] = timeline.end_ns[begin:end].max(initial=end_ns[number])
+    stop = np.minimum(last + 1, np.append(first[1:], len(timeline.start_ns)))
+    ends = zip(first.tolist(), stop.tolist(), strict=True)
+    never_ns = np.iinfo(np.int64).min
     return Rounds(
         kind=tuple(round_kinds),
         start_ns=timeline.start_ns[_first_forward(timeline, first, last)],
-        end_ns=end_ns,
+        end_ns=np.array([timeline.end_ns[a:b].max(initial=never_ns) for a, b in ends]),
         of_piece=of_piece,
-        of_operation=of_operation,
+        first=first,
+        stop=stop,
     )
 
 

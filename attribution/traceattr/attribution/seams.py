@@ -71,8 +71,9 @@ class Gaps:
     def groups(self, chosen: Ids | Places) -> Iterator[tuple[int, Ids | Places]]:
         """Yield each key that occurs at some positions, and those of its gaps in order of time."""
         order = chosen[np.argsort(self.key[chosen], kind="stable")]
-        keys, first = np.unique(self.key[order], return_index=True)
-        yield from zip(keys.tolist(), np.split(order, first[1:]), strict=False)
+        keys = self.key[order]
+        first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])[: len(keys)])
+        yield from zip(keys[first].tolist(), np.split(order, first[1:]), strict=False)
 
     def name(self, at: int) -> str:
         """Return what one gap joins."""
@@ -131,10 +132,10 @@ def _neighbours(timeline: Timeline, gaps: Cover) -> tuple[Places, Places]:
     starts, ends = timeline.start_ns, timeline.end_ns
     if not is_real.all():
         starts, ends = starts[is_real], ends[is_real]
-    after = np.searchsorted(starts, gaps.end_ns)
+    after = np.searchsorted(starts, gaps.end_ns).astype(np.int32)
     is_latest = ends == np.maximum.accumulate(ends)
     last = np.maximum.accumulate(np.where(is_latest, np.arange(len(ends), dtype=np.int32), 0))
-    before = np.where(after > 0, np.append(last, -1)[after - 1], -1)
+    before = np.append(last, np.int32(NO_OPERATION))[after - 1]
     return real[before], real[after]
 
 

@@ -159,7 +159,7 @@ def _operations(gpu: _NumberedGpu) -> dict[str, pa.Array]:
     owned, account, at = gpu.owned, gpu.owned.account, np.flatnonzero(touches(gpu.owned))
     return {
         "operation_id": pa.array(at + gpu.first_operation),
-        "round_id": _key(account.rounds.of_operation[at], gpu.first_round),
+        "round_id": _key(account.rounds.of(at), gpu.first_round),
         "pass_id": _key(account.pieces.of_operation[at], gpu.first_pass),
         **_labels(owned.key[at], None),
         "inside_ns": pa.array(account.inside(owned.window)[at]),

@@ -57,7 +57,7 @@ def choose_window(connection: "duckdb.DuckDBPyConnection", option: WindowOption)
     Raises:
         OptionError: No work was recorded there.
     """
-    row = connection.execute("SELECT min(start_ns), max(end_ns) FROM gpu_op").fetchone()
+    row = connection.execute("SELECT min(start_ns), max(end_ns) FROM _work").fetchone()
     assert row is not None
     first_ns, last_ns = row
     start_ns = first_ns if option[0] is None else option[0]

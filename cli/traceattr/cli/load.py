@@ -280,6 +280,9 @@ def _opened_trace(trace: TracePath, window: tuple[int, int] | None = None) -> "I
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     from traceattr.ingest.trace import open_trace
 
-    with progress(trace.name) as step, open_trace(trace, progress=step, window=window) as loaded:
+    with (
+        progress(trace.name) as step,
+        open_trace(trace, progress=step, window=window, details=False) as loaded,
+    ):
         step("analysing")
         yield loaded

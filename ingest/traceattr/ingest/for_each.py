@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from traceattr.ingest.machine import cores
+from traceattr.ingest.machine import cores, release_memory
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -19,4 +19,6 @@ def for_each(job: Callable[[_Item], _Result], items: Iterable[_Item]) -> tuple[_
     if len(work) < 2 or cores() < 2:
         return tuple(map(job, work))
     with ThreadPoolExecutor(min(len(work), cores())) as pool:
-        return tuple(pool.map(job, work))
+        results = tuple(pool.map(job, work))
+    release_memory()
+    return results

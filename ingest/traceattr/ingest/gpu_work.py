@@ -30,7 +30,7 @@ class GpuWork:
 
     Attributes:
         gpus: The operations of each GPU, in order.
-        table: All of them, sharing the memory; behind the table ``gpu_op``.
+        table: All of them, sharing the memory; behind ``_work`` and ``gpu_op``.
     """
 
     gpus: tuple[Operations, ...]
@@ -42,6 +42,8 @@ def resolve(
     work: Sequence[Held],
     identity: Identity,
     names: NameKeys,
+    *,
+    details: bool,
 ) -> GpuWork:
     """Make ``replay`` and ``gpu_op``, and return what is in the latter.
 
@@ -50,6 +52,7 @@ def resolve(
         work: Rows of each kind, in the order of `traceattr.ingest.operations.KINDS`; given up.
         identity: The GPUs.
         names: Kernel names by their ids.
+        details: Whether ``gpu_op`` is wanted with all its columns; without, there is none.
     """
     gpus = identity.gpus
     number = {gpu.gpu_id: at for at, gpu in enumerate(gpus)}
@@ -62,10 +65,15 @@ def resolve(
     pids = [gpu.global_pid for gpu in gpus]
     run_over(connection, "replay", _runs(linked, pids))
     replays = [_replays(connection, at, one) for at, one in enumerate(linked)]
-    operations = tuple(map(with_replays, range(len(gpus)), linked, replays))
+    operations = tuple(
+        with_replays(at, *pair, details=details)
+        for at, pair in enumerate(zip(linked, replays, strict=True))
+    )
     table = as_table(operations)
     connection.register(OPERATIONS, table)
-    run_sql(connection, "gpu_op")
+    run_sql(connection, "_work")
+    if details:
+        run_sql(connection, "gpu_op")
     return GpuWork(operations, table)
 
 

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from traceattr.ingest.columns import Integers, is_known, null_of
 from traceattr.ingest.lookup import Lookup
-from traceattr.ingest.operations import GRAPH, Operations
+from traceattr.ingest.operations import GRAPH, Details, Operations
 from traceattr.ingest.placing import Placed
 from traceattr.ingest.replays import GraphWork, number_replays
 
@@ -135,7 +135,9 @@ def _reduced(function: np.ufunc, values: Times, first: npt.NDArray[np.int64]) ->
     return function.reduceat(values, first) if len(first) else values[:0]
 
 
-def with_replays(gpu_id: int, linked: Linked, replay_id: npt.NDArray[np.int32]) -> Operations:
+def with_replays(
+    gpu_id: int, linked: Linked, replay_id: npt.NDArray[np.int32], *, details: bool
+) -> Operations:
     """Return the operations of a GPU with the replay of each run.
 
     An envelope without a replay is left out: its nodes were recorded too.
@@ -149,14 +151,20 @@ def with_replays(gpu_id: int, linked: Linked, replay_id: npt.NDArray[np.int32]) 
         kind=placed.kind[kept],
         start_ns=placed.start_ns[kept],
         end_ns=placed.end_ns[kept],
-        context_id=placed.context_id[kept],
         stream_id=placed.stream_id[kept],
         name_id=placed.name_id[kept],
         correlation_id=placed.correlation_id[kept],
         launch_ns=linked.launch_ns[kept],
+        replay_id=of_operation[kept],
+        copy_kind=placed.copy_kind[kept],
+        details=_details(placed, kept) if details else None,
+    )
+
+
+def _details(placed: Placed, kept: slice | Flags) -> Details:
+    return Details(
+        context_id=placed.context_id[kept],
         graph_id=placed.graph_id[kept],
         graph_node_id=placed.graph_node_id[kept],
-        replay_id=of_operation[kept],
         bytes=placed.bytes[kept],
-        copy_kind=placed.copy_kind[kept],
     )

@@ -17,6 +17,23 @@ KERNEL, GRAPH = KINDS.index("kernel"), KINDS.index("graph")
 
 
 @dataclass(frozen=True, slots=True)
+class Details:
+    """What no report needs of some operations; arrays of shape (operations,).
+
+    Attributes:
+        context_id: CUDA context.
+        graph_id: CUDA graph.
+        graph_node_id: Its node.
+        bytes: Bytes copied or set.
+    """
+
+    context_id: Integers
+    graph_id: Integers
+    graph_node_id: Integers
+    bytes: Integers
+
+
+@dataclass(frozen=True, slots=True)
 class Operations:
     """Operations of one GPU, in order of start, end, kind and name; arrays of shape (operations,).
 
@@ -28,32 +45,26 @@ class Operations:
         kind: Position in `KINDS`.
         start_ns: Begins, int64.
         end_ns: Ends, int64; never before the begin.
-        context_id: CUDA context.
         stream_id: CUDA stream.
         name_id: Kernel name, int32; -1 for other kinds.
         correlation_id: Launching call.
         launch_ns: Begin of that call, where it is in the trace.
-        graph_id: CUDA graph.
-        graph_node_id: Its node.
-        replay_id: Launch of the graph, int32; -1 outside graphs.
-        bytes: Bytes copied or set.
+        replay_id: Launch of a graph, int32; -1 outside graphs.
         copy_kind: CUpti copy kind.
+        details: The rest of the columns of ``gpu_op``; None where they were not asked for.
     """
 
     gpu_id: int
     kind: npt.NDArray[np.int8]
     start_ns: npt.NDArray[np.int64]
     end_ns: npt.NDArray[np.int64]
-    context_id: Integers
     stream_id: Integers
     name_id: npt.NDArray[np.int32]
     correlation_id: Integers
     launch_ns: npt.NDArray[np.int64]
-    graph_id: Integers
-    graph_node_id: Integers
     replay_id: npt.NDArray[np.int32]
-    bytes: Integers
     copy_kind: Integers
+    details: Details | None
 
 
 _NEVER_NULL = ("start_ns", "end_ns")
@@ -61,20 +72,30 @@ _NONE_BELOW_ZERO = ("name_id", "replay_id")
 
 
 def as_table(gpus: Sequence[Operations]) -> pa.Table:
-    """Return all operations, numbered GPU after GPU, as a table that shares their memory."""
+    """Return all operations, GPU after GPU, as a table that shares their memory.
+
+    With details they are numbered.
+    """
     begins = accumulate((len(one.kind) for one in gpus), initial=0)
     parts = [_table(one, first) for one, first in zip(gpus, begins, strict=False)]
     return pa.concat_tables(parts, promote_options="permissive")
 
 
 def _table(one: Operations, first: int) -> pa.Table:
-    names = [field.name for field in fields(Operations)][2:]
-    columns = {name: _shared(name, getattr(one, name)) for name in names}
     count = len(one.kind)
-    kind = pa.DictionaryArray.from_arrays(_array(one.kind, None), list(KINDS))
-    op_id = _array(np.arange(first, first + count, dtype=np.uint32), None)
-    gpu_id = _array(np.full(count, one.gpu_id, np.int16), None)
-    return pa.table({"op_id": op_id, "gpu_id": gpu_id, "kind": kind, **columns})
+    columns = {
+        "gpu_id": _array(np.full(count, one.gpu_id, np.min_scalar_type(-1 - one.gpu_id)), None),
+        "kind": pa.DictionaryArray.from_arrays(_array(one.kind, None), list(KINDS)),
+    }
+    columns |= {name: _shared(name, getattr(one, name)) for name in _COLUMNS}
+    if one.details is not None:
+        columns |= {name: _shared(name, getattr(one.details, name)) for name in _DETAILS}
+        columns["op_id"] = _array(np.arange(first, first + count, dtype=np.uint32), None)
+    return pa.table(columns)
+
+
+_COLUMNS = tuple(field.name for field in fields(Operations))[2:-1]
+_DETAILS = tuple(field.name for field in fields(Details))
 
 
 def _shared(name: str, numbers: Integers) -> pa.Array:

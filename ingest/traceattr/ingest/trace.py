@@ -114,6 +114,7 @@ def open_trace(
     *,
     progress: Callable[[str], None] = lambda _: None,
     window: tuple[int, int] | None = None,
+    details: bool = True,
 ) -> Iterator[Trace]:
     """Load an export and give it back as tables, until the block ends.
 
@@ -123,6 +124,7 @@ def open_trace(
         path: The export.
         progress: Told in a few words what is done next.
         window: What will be looked at, in ns; of a large trace only this and its context are read.
+        details: Whether the table ``gpu_op`` is wanted, of which analyses need but a part.
 
     Raises:
         ExportError: The file is not an export that can be read, or has no GPU work.
@@ -131,9 +133,10 @@ def open_trace(
         trace = None
         if window is not None and is_worth_it(export, GPU_WORK[0].table, around(window)):
             connection = opened.enter_context(open_database())
-            trace = _load_near(connection, export, progress, window)
+            trace = _load_near(connection, export, progress, window, details=details)
         if trace is None:
-            trace = load_trace(opened.enter_context(open_database()), export, progress)
+            connection = opened.enter_context(open_database())
+            trace = load_trace(connection, export, progress, details=details)
         yield trace
 
 
@@ -142,19 +145,21 @@ def _load_near(
     export: Export,
     progress: Callable[[str], None],
     window: tuple[int, int],
+    *,
+    details: bool,
 ) -> Trace | None:
     """Load a part of a trace; None where only the whole shows what a GPU does.
 
     Each GPU must work before the window and after it, or the part might be an end of the trace.
     """
     try:
-        trace = load_trace(connection, export, progress, around(window))
+        trace = load_trace(connection, export, progress, around(window), details=details)
     except ExportError:
         return None
     found = {(gpu.global_pid, gpu.device_id) for gpu in trace.gpus}
     (reaches_over,) = connection.execute(
         "SELECT bool_and(first_ns <= ? AND last_ns >= ?) FROM"
-        " (SELECT min(start_ns) AS first_ns, max(end_ns) AS last_ns FROM gpu_op GROUP BY gpu_id)",
+        " (SELECT min(start_ns) AS first_ns, max(end_ns) AS last_ns FROM _work GROUP BY gpu_id)",
         window,
     ).fetchall()[0]
     is_whole = sampled_owners(export, GPU_WORK[0].table) <= found
@@ -166,6 +171,8 @@ def load_trace(
     export: Export,
     progress: Callable[[str], None],
     near: Near | None = None,
+    *,
+    details: bool = True,
 ) -> Trace:
     """Fill the public tables from an open export.
 
@@ -174,6 +181,7 @@ def load_trace(
         export: The export.
         progress: Told in a few words what is done next.
         near: Which part of it; None for all.
+        details: Whether the table ``gpu_op`` is wanted.
 
     Raises:
         ExportError: A table that is needed is damaged, or there is no GPU work.
@@ -202,7 +210,7 @@ def load_trace(
         connection.unregister(source.statement)
     if not identity.gpus:
         raise no_gpu_work(connection, export)
-    gpu_work = resolve(connection, work, identity, names)
+    gpu_work = resolve(connection, work, identity, names, details=details)
     run_sql(connection, "_process_work")
     return Trace(
         export,

@@ -5,5 +5,5 @@ SELECT
     coalesce(launch_ns, (-9223372036854775808)::BIGINT) AS launch_ns,
     coalesce(correlation_id, -1) AS correlation_id,
     kind = 'kernel' AS is_kernel
-FROM gpu_op
+FROM _work
 WHERE gpu_id = $gpu_id AND replay_id IS NULL;

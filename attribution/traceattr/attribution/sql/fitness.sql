@@ -19,7 +19,7 @@ work AS (
         count(*) FILTER (WHERE start_ns < launch_ns) AS early,
         coalesce(max(launch_ns - start_ns) FILTER (WHERE start_ns < launch_ns), 0) AS early_ns,
         coalesce(max(end_ns) - min(start_ns), 0) AS span_ns
-    FROM gpu_op
+    FROM _work
 )
 
 SELECT

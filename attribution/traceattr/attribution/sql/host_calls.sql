@@ -10,14 +10,9 @@ owner AS (
     WHERE gpu_id = $gpu_id
 ),
 
-distinct_name AS (
-    SELECT DISTINCT name
-    FROM api_call
-),
-
-call_name AS (
+call_kind AS (
     SELECT
-        name,
+        id,
         CASE
             WHEN
                 regexp_matches(name, 'Synchronize')
@@ -26,12 +21,12 @@ call_name AS (
             WHEN regexp_matches(name, '^cu(da)?(Graph)?Launch') THEN 1
             ELSE 2
         END AS kind
-    FROM distinct_name
+    FROM _api_name
 ),
 
 launching_thread AS (
     SELECT DISTINCT global_tid
-    FROM api_call
+    FROM _api
     WHERE correlation_id IS NOT NULL
 ),
 
@@ -39,7 +34,7 @@ readback AS (
     SELECT
         op.correlation_id,
         max(op.end_ns) AS end_ns
-    FROM gpu_op AS op
+    FROM _work AS op
     INNER JOIN gpu ON op.gpu_id = gpu.gpu_id
     INNER JOIN owner ON gpu.global_pid = owner.global_pid
     WHERE op.copy_kind = 2 AND op.correlation_id IS NOT NULL
@@ -47,15 +42,16 @@ readback AS (
 )
 
 SELECT
-    call.global_tid,
-    call.start_ns,
-    call.end_ns,
-    CASE WHEN call.end_ns >= readback.end_ns THEN 0 ELSE call_name.kind END::TINYINT AS kind,
-    coalesce(call.correlation_id, -1) AS correlation_id
-FROM api_call AS call
-INNER JOIN owner ON call.global_pid = owner.global_pid
-INNER JOIN call_name ON call.name = call_name.name
+    call.global_tid::BIGINT AS global_tid,
+    call.start_ns::BIGINT AS start_ns,
+    call.end_ns::BIGINT AS end_ns,
+    CASE WHEN call.end_ns >= readback.end_ns THEN 0 ELSE coalesce(call_kind.kind, 2) END::TINYINT
+        AS kind,
+    coalesce(call.correlation_id, -1)::BIGINT AS correlation_id
+FROM _api AS call
+INNER JOIN owner ON call.global_tid::BIGINT & ~16777215 = owner.global_pid
 SEMI JOIN launching_thread ON call.global_tid = launching_thread.global_tid
+LEFT JOIN call_kind ON call.name_id = call_kind.id
 LEFT JOIN readback ON call.correlation_id = readback.correlation_id
 WHERE
     call.start_ns < $end_ns

@@ -6,7 +6,7 @@ SELECT
     count(*) AS operations,
     sum(least(op.end_ns, $end_ns) - greatest(op.start_ns, $start_ns))::BIGINT AS total_ns,
     quantile_disc(op.end_ns - op.start_ns, 0.5) AS median_ns
-FROM gpu_op AS op
+FROM _work AS op
 WHERE
     op.kind = 'kernel'
     AND (

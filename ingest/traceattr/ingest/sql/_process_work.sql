@@ -16,7 +16,7 @@ recorded AS (
             AND op.launch_ns IS NULL
             AND NOT (op.replay_id IS NOT NULL AND op.correlation_id IS NULL)
         ) AS kernels_without_launch
-    FROM gpu_op AS op
+    FROM _work AS op
     INNER JOIN gpu ON op.gpu_id = gpu.gpu_id
     INNER JOIN _judged AS judged ON op.start_ns BETWEEN judged.start_ns AND judged.end_ns
     GROUP BY gpu.global_pid
@@ -32,7 +32,7 @@ launch_with_work AS (
     SELECT
         gpu.global_pid,
         op.correlation_id
-    FROM gpu_op AS op
+    FROM _work AS op
     INNER JOIN gpu ON op.gpu_id = gpu.gpu_id
     WHERE op.replay_id IS NULL
 ),
