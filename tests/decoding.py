@@ -55,7 +55,7 @@ def opened(path: Path) -> Server:
             tuple(open_account(trace.connection, gpu, names, {}) for gpu in trace.gpu_work.gpus),
             tuple(map(_gpu, trace.gpus)),
             names,
-            choose_window(trace.connection, (None, None)),
+            choose_window(trace.gpu_work.recorded_ns, (None, None)),
         )
 
 

@@ -1,18 +1,9 @@
-import duckdb
 import pytest
 
 from traceattr.attribution.window import choose_window, parse_window, seconds
 from traceattr.errors import OptionError
 
-
-@pytest.fixture
-def connection() -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect()
-    connection.execute("CREATE TABLE gpu_op (start_ns BIGINT, end_ns BIGINT)")
-    connection.execute(
-        "INSERT INTO gpu_op VALUES (1000000001, 2000000000), (1500000000, 3000000007)"
-    )
-    return connection
+RECORDED_NS = (1_000_000_001, 3_000_000_007)
 
 
 @pytest.mark.parametrize(
@@ -43,28 +34,26 @@ def test_what_is_no_window_is_an_error_that_shows_it(text: str) -> None:
         parse_window(text)
 
 
-def test_the_default_window_is_first_to_last_operation(
-    connection: duckdb.DuckDBPyConnection,
-) -> None:
-    window = choose_window(connection, (None, None))
+def test_the_default_window_is_first_to_last_operation() -> None:
+    window = choose_window(RECORDED_NS, (None, None))
 
     assert (window.start_ns, window.end_ns) == (1_000_000_001, 3_000_000_007)
     assert window.wall_ns == 2_000_000_006
     assert window.why == "first to last GPU operation"
 
 
-def test_an_open_end_is_that_of_the_work(connection: duckdb.DuckDBPyConnection) -> None:
-    window = choose_window(connection, (2_000_000_000, None))
+def test_an_open_end_is_that_of_the_work() -> None:
+    window = choose_window(RECORDED_NS, (2_000_000_000, None))
 
     assert (window.start_ns, window.end_ns) == (2_000_000_000, 3_000_000_007)
 
 
 @pytest.mark.parametrize("option", [(4_000_000_000, None), (None, 1), (5, 6)])
 def test_a_window_outside_the_work_is_an_error_that_says_where_the_work_is(
-    connection: duckdb.DuckDBPyConnection, option: tuple[int | None, int | None]
+    option: tuple[int | None, int | None],
 ) -> None:
     with pytest.raises(OptionError, match=r"1\.000000001:3\.000000007 s"):
-        choose_window(connection, option)
+        choose_window(RECORDED_NS, option)
 
 
 def test_seconds_keep_all_digits() -> None:

@@ -89,8 +89,8 @@ def _steady(trace: Trace, accounts: Sequence[Account], choice: Choice) -> Steady
     if choice.rounds is not None:
         return window_of_rounds(accounts, choice.rounds)
     if choice.window is None:
-        return find_steady(accounts, choose_window(trace.connection, (None, None)))
-    chosen = choose_window(trace.connection, choice.window)
+        return find_steady(accounts, choose_window(trace.gpu_work.recorded_ns, (None, None)))
+    chosen = choose_window(trace.gpu_work.recorded_ns, choice.window)
     return Steady(chosen, pause_length(leader_of(accounts)), ())
 
 

@@ -1,13 +1,9 @@
 """The part of a trace that the numbers are about."""
 
 from decimal import Decimal, InvalidOperation
-from typing import TYPE_CHECKING
 
 from traceattr.attribution.analysis import Window
 from traceattr.errors import OptionError
-
-if TYPE_CHECKING:  # reports use this module without a trace
-    import duckdb
 
 WindowOption = tuple[int | None, int | None]
 """Begin and end in ns as the user gave them; None means the first or last operation."""
@@ -51,15 +47,17 @@ def parse_rounds(text: str) -> RoundsOption:
     return first, last
 
 
-def choose_window(connection: "duckdb.DuckDBPyConnection", option: WindowOption) -> Window:
-    """Return the window asked for, open ends at the first and last operation of any GPU.
+def choose_window(recorded_ns: tuple[int, int], option: WindowOption) -> Window:
+    """Return the window asked for.
+
+    Args:
+        recorded_ns: Begin of the first and end of the last operation of any GPU, for open ends.
+        option: What the user gave.
 
     Raises:
         OptionError: No work was recorded there.
     """
-    row = connection.execute("SELECT min(start_ns), max(end_ns) FROM _work").fetchone()
-    assert row is not None
-    first_ns, last_ns = row
+    first_ns, last_ns = recorded_ns
     start_ns = first_ns if option[0] is None else option[0]
     end_ns = last_ns if option[1] is None else option[1]
     if option != (None, None) and not (

@@ -80,8 +80,8 @@ def _window(export: "Export", wanted: "WindowOption") -> "Window":
     from traceattr.ingest.trace import load_trace
 
     with open_database() as connection:
-        load_trace(connection, export, lambda _: None)
-        chosen = choose_window(connection, wanted)
+        trace = load_trace(connection, export, lambda _: None, details=False)
+        chosen = choose_window(trace.gpu_work.recorded_ns, wanted)
     return Window(chosen.start_ns, chosen.end_ns)
 
 

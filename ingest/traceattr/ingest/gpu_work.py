@@ -36,6 +36,12 @@ class GpuWork:
     gpus: tuple[Operations, ...]
     table: pa.Table
 
+    @property
+    def recorded_ns(self) -> tuple[int, int]:
+        """Return when the first operation began and the last one ended."""
+        first_ns = min(int(one.start_ns[0]) for one in self.gpus)
+        return first_ns, max(int(one.end_ns.max()) for one in self.gpus)
+
 
 def resolve(
     connection: duckdb.DuckDBPyConnection,

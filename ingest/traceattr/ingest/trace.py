@@ -157,11 +157,10 @@ def _load_near(
     except ExportError:
         return None
     found = {(gpu.global_pid, gpu.device_id) for gpu in trace.gpus}
-    (reaches_over,) = connection.execute(
-        "SELECT bool_and(first_ns <= ? AND last_ns >= ?) FROM"
-        " (SELECT min(start_ns) AS first_ns, max(end_ns) AS last_ns FROM _work GROUP BY gpu_id)",
-        window,
-    ).fetchall()[0]
+    reaches_over = all(
+        one.start_ns[0] <= window[0] and one.end_ns.max() >= window[1]
+        for one in trace.gpu_work.gpus
+    )
     is_whole = sampled_owners(export, GPU_WORK[0].table) <= found
     return trace if reaches_over and is_whole else None
 
