@@ -55,10 +55,9 @@ def assert_damage_is_noticed_or_harmless(export: Export, columns: Mapping[str, C
     assert fast is None or fast == slow
 
 
-DAMAGE: dict[str, Callable[[int], int]] = {
-    "flip a bit": lambda byte: byte ^ 1,
-    "flip all bits": lambda byte: byte ^ 255,
-}
+def damaged(byte: int, at: int) -> int:
+    """The byte with one bit flipped, or all of them; either may be what goes unnoticed."""
+    return byte ^ (1 if at % 2 else 255)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +83,7 @@ VICTIMS = {
 
 
 @pytest.mark.parametrize("victim", VICTIMS.values(), ids=VICTIMS)
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_byte_of_a_leaf_is_noticed_or_harmless(
-    scratch: Path, victim: Victim, damage: Callable[[int], int]
-) -> None:
+def test_a_damaged_byte_of_a_leaf_is_noticed_or_harmless(scratch: Path, victim: Victim) -> None:
     scratch.unlink(missing_ok=True)
     rows: list[Row] = [(number**5, victim.unit * (number % 5)) for number in range(200)]
     rows[39] = (1, victim.long)
@@ -101,16 +97,13 @@ def test_a_damaged_byte_of_a_leaf_is_noticed_or_harmless(
     leaf = pages.leaf(1)
 
     with open_export(scratch) as export:
-        # Every byte of the header, the cell pointers and free space; every third of the cells.
-        for at in (*range(leaf, leaf + 64), *range(leaf + 64, leaf + 512, 3)):
-            pages.write(at, damage(pages.content[at]))
+        # Every byte of the header, the cell pointers and free space; every fifth of the cells.
+        for at in (*range(leaf, leaf + 64), *range(leaf + 64, leaf + 512, 5)):
+            pages.write(at, damaged(pages.content[at], at))
             assert_damage_is_noticed_or_harmless(export, victim.columns)
 
 
-@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-def test_no_byte_of_an_interior_page_can_be_damaged_unnoticed(
-    scratch: Path, damage: Callable[[int], int]
-) -> None:
+def test_no_byte_of_an_interior_page_can_be_damaged_unnoticed(scratch: Path) -> None:
     scratch.unlink(missing_ok=True)
     pages = write_small_pages(scratch, [(number**5, "text " * 9) for number in range(250)])
     cells = pages.cells(pages.root)
@@ -118,7 +111,7 @@ def test_no_byte_of_an_interior_page_can_be_damaged_unnoticed(
 
     with open_export(scratch) as export:
         for at in used:
-            pages.write(at, damage(pages.content[at]))
+            pages.write(at, damaged(pages.content[at], at))
             assert_damage_is_noticed_or_harmless(export, BOTH)
 
 

@@ -74,7 +74,11 @@ def segments(operations: Iterable[GpuOp], window: Window) -> Iterator[Segment]:
     at_ns, end_ns = window
     for time_ns, number, started in boundaries:
         if time_ns > at_ns:
-            owner = min(running.values(), key=_claim) if running else None
+            owner: GpuOp | None = None
+            if len(running) == 1:
+                [owner] = running.values()
+            elif running:
+                owner = min(running.values(), key=_claim)
             yield Segment(at_ns, time_ns, owner)
             at_ns = time_ns
         if started is None:
@@ -131,20 +135,22 @@ def _gpu_truth(
     )
 
 
-def _key(operation: GpuOp) -> Key:
-    return Key(operation.phase, operation.what.category, operation.what.subcategory)
-
-
 def _amounts(operations: Iterable[GpuOp], pieces: Iterable[Segment]) -> dict[Key, Amount]:
     exclusive: defaultdict[Key, int] = defaultdict(int)
     busy: defaultdict[Key, int] = defaultdict(int)
     count: defaultdict[Key, int] = defaultdict(int)
+    keys_of: dict[tuple[str, int], Key] = {}  # few kernels make a million operations
     for operation in operations:
-        busy[_key(operation)] += operation.end_ns - operation.start_ns
-        count[_key(operation)] += 1
-    for piece in pieces:
-        if piece.owner is not None:
-            exclusive[_key(piece.owner)] += piece.length_ns
+        what = operation.what
+        key = keys_of.get((operation.phase, id(what)))
+        if key is None:
+            key = Key(operation.phase, what.category, what.subcategory)
+            keys_of[operation.phase, id(what)] = key
+        busy[key] += operation.end_ns - operation.start_ns
+        count[key] += 1
+    for start_ns, end_ns, owner in pieces:
+        if owner is not None:
+            exclusive[keys_of[owner.phase, id(owner.what)]] += end_ns - start_ns
     keys = sorted(count, key=lambda key: (key.phase, key.category, key.subcategory or ""))
     return {key: Amount(exclusive[key], busy[key], count[key]) for key in keys}
 

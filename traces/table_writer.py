@@ -4,6 +4,7 @@ UTF-8, pages of 4096 bytes, no indexes, and no table that stays empty.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -85,9 +86,9 @@ class TableWriter:
         place = {column: columns.index(column) for column in shape.columns if column in columns}
         tail = tuple(fixed[column] for column in shape.columns)
         index = [place.get(column, len(columns) + at) for at, column in enumerate(shape.columns)]
+        pick = itemgetter(*index)  # a tuple: no table has only one column
         for row in rows:
-            whole = (*row, *tail)
-            self._append(table, tuple([whole[at] for at in index]))
+            self._append(table, pick((*row, *tail)))
 
     def string(self, text: str | bytes) -> int:
         """Return the `StringIds` id of `text`; bytes are stored as text without a check."""

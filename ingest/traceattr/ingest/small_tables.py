@@ -3,7 +3,7 @@
 from typing import Any
 
 from traceattr.ingest.export import Export
-from traceattr.ingest.scan import scan_table
+from traceattr.ingest.scan import scan_small_table
 from traceattr.ingest.sources import SMALL_TABLES
 
 
@@ -21,7 +21,7 @@ def read_rows(export: Export, table: str) -> list[dict[str, Any]]:
     if table not in export.tables:
         return []
     rows: list[dict[str, Any]] = (
-        scan_table(export, table, SMALL_TABLES[table]).batches.read_all().to_pylist()
+        scan_small_table(export, table, SMALL_TABLES[table]).batches.read_all().to_pylist()
     )
     return [
         {key: decode(value) if isinstance(value, bytes) else value for key, value in row.items()}
