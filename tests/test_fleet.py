@@ -271,12 +271,13 @@ def test_a_window_outside_of_every_trace_is_said_of_each(ranks: list[Path]) -> N
 
 
 def test_traces_of_nodes_are_found_below_a_directory_and_told_apart(
-    ranks: list[Path], tmp_path: Path
+    ranks: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for node, path in enumerate(ranks[:2]):
         (tmp_path / f"node{node}").mkdir()
         shutil.copy(path, tmp_path / f"node{node}" / "trace.sqlite")
-    [found] = document(tmp_path)["runs"]
+    monkeypatch.chdir(tmp_path)
+    [found] = document(".")["runs"]
     assert [rank["file"] for rank in found["ranks"]] == [
         "node0/trace.sqlite",
         "node1/trace.sqlite",

@@ -14,8 +14,8 @@ from traceattr.attribution.matching import communication_kernels, hides_collecti
 from traceattr.attribution.rank_figures import CollectiveSeries
 from traceattr.attribution.timeline import Ids
 
-MOST = 3_000
-"""Kernels that are kept of one GPU, unless a single round has more; about 45 kB."""
+MOST = 2_000
+"""Kernels that are kept of one GPU, unless a single round has more; about 30 kB."""
 
 IN_A_ROW = 3
 """Rounds kept one after the other; clocks that differ by fewer leave some that are kept of all."""

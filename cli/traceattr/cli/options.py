@@ -84,18 +84,15 @@ TraceArgument = Annotated[
 ]
 
 
-def named_files(paths: list[TracePath]) -> list[TracePath]:
-    """Return the paths, none of which may be an empty name."""
-    for path in paths:
-        named_file(path)
-    return paths
+def trace_or_directory(text: str) -> TracePath:
+    """Return what a word names, which may be this directory, but not by an empty name."""
+    return trace_path(text) if text else named_file(Path(text))
 
 
 TracesArgument = Annotated[
     list[TypedTrace],
     typer.Argument(
-        parser=trace_path,
-        callback=named_files,
+        parser=trace_or_directory,
         metavar="TRACE...",
         help="Exports of Nsight Systems reports (nsys export --type sqlite REPORT.nsys-rep), or"
         " directories or URLs of them. Several are ranks of one server and get one report.",
