@@ -10,6 +10,7 @@ from traceattr.cli.output import print_text, printable
 from traceattr.errors import OptionError
 
 if TYPE_CHECKING:
+    from traceattr.ingest.cache_files import CacheFiles
     from traceattr.ingest.remote_store import Place
 
 app = typer.Typer(
@@ -20,22 +21,24 @@ app = typer.Typer(
 
 @app.command()
 def info() -> None:
-    """Say where analyses, exports of reports and parts of remote traces are kept, and their size.
+    """Say where what is kept of traces lies, and its size.
+
+    That is: analyses, columns, exports of reports and parts of remote traces.
 
     Example: traceattr cache info
     """
-    from traceattr.attribution.cache import open_cache
+    from traceattr.ingest.cache_files import ANALYSES, COLUMNS, open_files
     from traceattr.ingest.cache_folder import cache_limit_bytes
     from traceattr.ingest.export_cache import KEPT_DAYS, kept_exports
     from traceattr.ingest.remote_store import LIMIT_BYTES, kept_copies
 
-    cache, exports, copies = open_cache(), kept_exports(), kept_copies()
-    usage = cache.usage()
-    most = f"of at most {cache.limit_bytes / 1e6:,.0f} MB"
+    analyses, columns = open_files(ANALYSES), open_files(COLUMNS)
+    exports, copies = kept_exports(), kept_copies()
     most_remote = f"of at most {cache_limit_bytes(LIMIT_BYTES) / 1e6:,.0f} MB"
     rows = (
-        ("directory", printable(str(cache.folder))),
-        ("analyses", f"{usage.entries:,}: {usage.bytes / 1e6:.1f} MB {most}"),
+        ("directory", printable(str(analyses.folder))),
+        ("analyses", _room(analyses)),
+        ("columns", _room(columns)),
         ("exports", f"{len(exports):,}: {_megabytes(exports)}, for {KEPT_DAYS} days each"),
         ("remote", f"{len(copies):,}: {_megabytes_of(copies)} {most_remote}"),
     )
@@ -44,30 +47,41 @@ def info() -> None:
 
 @app.command()
 def clear() -> None:
-    """Remove all analyses, exports of reports and parts of remote traces that are kept.
+    """Remove all that is kept: analyses, columns, exports of reports and parts of remote traces.
 
     Parts that another process is using stay.
 
     Example: traceattr cache clear
     """
-    from traceattr.attribution.cache import open_cache
+    from traceattr.ingest.cache_files import ANALYSES, COLUMNS, open_files
     from traceattr.ingest.export_cache import kept_exports
     from traceattr.ingest.remote_store import kept_copies, remove_copy
     from traceattr.report.figures import counted
 
-    cache, exports = open_cache(), kept_exports()
+    files, exports = (open_files(ANALYSES), open_files(COLUMNS)), kept_exports()
     exported = f"{counted(len(exports), 'export')} ({_megabytes(exports)})"
+    analyses, columns = (each.usage() for each in files)
     try:
-        usage = cache.clear()
+        for each in files:
+            each.clear()
         for export in exports:
             export.unlink(missing_ok=True)
         sizes = [(place.bytes, remove_copy(place)) for place in kept_copies()]
     except OSError as error:
-        raise OptionError(f"{cache.folder}: cannot be cleared ({error.strerror})") from error
-    analyses = counted(usage.entries, "analysis", "analyses")
+        raise OptionError(f"{files[0].folder}: cannot be cleared ({error.strerror})") from error
     removed = [size for size, is_removed in sizes if is_removed]
     fetched = f"{counted(len(removed), 'remote trace')} ({sum(removed) / 1e6:.1f} MB)"
-    print_text(f"Removed {analyses} ({usage.bytes / 1e6:.1f} MB), {exported} and {fetched}.\n")
+    print_text(
+        f"Removed {counted(analyses.entries, 'analysis', 'analyses')}"
+        f" ({analyses.bytes / 1e6:.1f} MB), columns of {counted(columns.entries, 'table')}"
+        f" ({columns.bytes / 1e6:.1f} MB), {exported} and {fetched}.\n"
+    )
+
+
+def _room(files: "CacheFiles") -> str:
+    usage = files.usage()
+    most = f"of at most {files.limit_bytes / 1e6:,.0f} MB"
+    return f"{usage.entries:,}: {usage.bytes / 1e6:.1f} MB {most}"
 
 
 def _megabytes_of(copies: "Iterable[Place]") -> str:

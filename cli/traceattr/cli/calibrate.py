@@ -59,6 +59,8 @@ def inflation_of(
     analysis: "Analysis",
     calibrated: Calibrated,
     cost: "TokenCost | None",
+    *,
+    no_cache: bool,
 ) -> "Inflation | None":
     """Return how tracing lengthens the rounds, where something says how long they are.
 
@@ -75,9 +77,9 @@ def inflation_of(
                 " --tpot-ms X with --accept-length"
             )
         return None
-    walls = _walls(trace, rules, choice)
+    walls = _walls(trace, rules, choice, no_cache=no_cache)
     if calibrated.calibrate is not None:
-        whole = _whole_graphs(calibrated.calibrate, rules)
+        whole = _whole_graphs(calibrated.calibrate, rules, no_cache=no_cache)
         source = f"graph-mode trace {calibrated.calibrate.name}"
         found = measured_inflation(walls, source=source, true=whole)
     else:
@@ -87,17 +89,20 @@ def inflation_of(
     return replace(found, scaled=scaled_times(analysis, found))
 
 
-def _walls(trace: TracePath, rules: Path | None, choice: "Choice") -> "PassWalls | None":
+def _walls(
+    trace: TracePath, rules: Path | None, choice: "Choice", *, no_cache: bool
+) -> "PassWalls | None":
     from traceattr.attribution.pass_walls import pass_walls
 
-    with tabulated(trace, rules, choice, frozenset({"pass", "round"})) as found:
+    needed = frozenset({"pass", "round"})
+    with tabulated(trace, rules, choice, needed, no_cache=no_cache) as found:
         return pass_walls(found.connection)
 
 
-def _whole_graphs(trace: TracePath, rules: Path | None) -> "PassWalls":
+def _whole_graphs(trace: TracePath, rules: Path | None, *, no_cache: bool) -> "PassWalls":
     choice = choose(window="", rounds="", graph_kinds=None)
-    mode = load_analysis(trace, rules, choice).trace.graph_trace
-    walls = _walls(trace, rules, choice)
+    mode = load_analysis(trace, rules, choice, no_cache=no_cache).trace.graph_trace
+    walls = _walls(trace, rules, choice, no_cache=no_cache)
     if mode != "graph" or walls is None:
         what = "shows no rounds" if mode == "graph" else f"traces graphs as: {mode}"
         raise OptionError(

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from traceattr.checks import Status
+from traceattr.cli.load import kept_columns, uncached
 from traceattr.cli.options import (
     ForceOption,
+    NoCacheOption,
     OutputOption,
     RulesOption,
     TypedTrace,
@@ -51,6 +53,7 @@ def doctor(
     ] = (ChecksFormat.TERMINAL),
     output: OutputOption = None,
     force: ForceOption = False,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Say whether a trace, or this machine, will do for attribution, and what mends it.
 
@@ -63,7 +66,7 @@ def doctor(
     from traceattr.report.checks_text import render_checks
 
     check_output(output, force=force, inputs=(trace, rules))
-    checks = _of_machine(nsys) if trace is None else _of_trace(trace, model, rules)
+    checks = _of_machine(nsys) if trace is None else _of_trace(trace, model, rules, no_cache)
     text = render_checks(
         checks,
         format_,
@@ -82,7 +85,9 @@ def _of_machine(nsys: str | None) -> "tuple[Check, ...]":
     return check_machine(os.environ, Path(tempfile.gettempdir()), nsys)
 
 
-def _of_trace(path: TracePath, model: str | None, rules: Path | None) -> "tuple[Check, ...]":
+def _of_trace(
+    path: TracePath, model: str | None, rules: Path | None, no_cache: bool
+) -> "tuple[Check, ...]":
     from traceattr.attribution.analyze import analyze
     from traceattr.attribution.fitness import check_trace, check_without_work
     from traceattr.ingest.database import open_database
@@ -94,11 +99,13 @@ def _of_trace(path: TracePath, model: str | None, rules: Path | None) -> "tuple[
     from traceattr.roofline.model import load_model
     from traceattr.rules.rule_set import load_rules
 
+    path = uncached(path) if no_cache else path
     rule_set = load_rules(rules)
     expected = expected_categories(load_model(model)) if model else None
     with (
+        kept_columns(path, no_cache=no_cache) as kept,
         progress(path.name) as step,
-        open_export(path) as export,
+        open_export(path, kept=kept) as export,
         open_database() as connection,
     ):
         try:

@@ -12,6 +12,7 @@ from traceattr.cli.load import choose, tabulated
 from traceattr.cli.options import (
     ForceOption,
     GraphKindOption,
+    NoCacheOption,
     RoundsOption,
     RulesOption,
     TraceArgument,
@@ -52,6 +53,7 @@ def export(
     graph_kind: GraphKindOption = None,
     rules: RulesOption = None,
     force: ForceOption = False,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Write an annotated timeline, or the documented tables, for other programs.
 
@@ -72,7 +74,7 @@ def export(
     for kind, path in folders.items():
         check_directory(path, _file_names(kind), force=force)
     choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
-    with tabulated(trace, rules, choice) as found:
+    with tabulated(trace, rules, choice, no_cache=no_cache) as found:
         chosen = found.window if window or rounds else None
         if perfetto:
             _write_perfetto(found.connection, perfetto)

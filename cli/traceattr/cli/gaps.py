@@ -9,6 +9,7 @@ from traceattr.cli.options import (
     ForceOption,
     FormatOption,
     GraphKindOption,
+    NoCacheOption,
     OutputOption,
     RoundsOption,
     RulesOption,
@@ -48,6 +49,7 @@ def gaps(
     rules: RulesOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Name the idle gaps by what they join, and say what the host was doing in them.
 
@@ -59,6 +61,6 @@ def gaps(
     check_output(output, force=force, inputs=(trace, rules))
     choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
     wanted = GapChoice(top=top, min_ns=round(min_us * 1000))
-    report = load_gaps(trace, rules, choice, wanted)
+    report = load_gaps(trace, rules, choice, wanted, no_cache=no_cache)
     text = render_gaps(report, by, format_, width=width(output), color=use_color(output))
     write_output(text, output)

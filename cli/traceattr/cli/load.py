@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     import duckdb
 
     from traceattr.attribution.analysis import Analysis, Window
-    from traceattr.attribution.cache import Cache
     from traceattr.attribution.choice import Choice
     from traceattr.attribution.closeup import Closeups
     from traceattr.attribution.gap_analysis import GapChoice
     from traceattr.attribution.gap_report import GapReport
     from traceattr.attribution.round_list import RoundList
+    from traceattr.ingest.kept import Kept
     from traceattr.ingest.trace import Trace
     from traceattr.rules.rule_set import RuleSet
 
@@ -111,18 +112,38 @@ def _kept_or_new(
     def key() -> str | None:
         return cache_key(trace, rule_set, choice, analyse.__name__)
 
-    if no_cache and isinstance(trace, RemoteFile):
-        trace = replace(trace, is_kept=False)
+    trace = uncached(trace) if no_cache else trace
     cache, rule_set = open_cache(), load_rules(rules)
     before = None if no_cache else key()
     found = None if before is None else cache.find(before)
     if found is not None:
         return found
-    with _opened_trace(trace, _only(choice)) as loaded:
-        analysis = analyse(loaded, rule_set, choice)
-    if before is not None and key() == before:
-        _keep(cache, before, analysis)
+    with kept_columns(trace, no_cache=no_cache) as kept:
+        with _opened_trace(trace, kept, _only(choice)) as loaded:
+            analysis = analyse(loaded, rule_set, choice)
+        if kept is not None and before is not None and key() == before:
+            kept.attempt(partial(cache.keep, before, analysis))
     return analysis
+
+
+def uncached(trace: TracePath) -> TracePath:
+    """Return a trace of which nothing that was fetched is kept."""
+    return replace(trace, is_kept=False) if isinstance(trace, RemoteFile) else trace
+
+
+@contextmanager
+def kept_columns(trace: TracePath, *, no_cache: bool) -> "Iterator[Kept | None]":
+    """Give what was kept of a trace; that no more can be kept costs one line at the end."""
+    if no_cache:
+        yield None
+        return
+    from traceattr.ingest.kept import open_kept
+
+    kept = open_kept(trace)
+    yield kept
+    if kept is not None and kept.failure is not None:
+        reason = f"{kept.files.folder}: cannot be written ({kept.failure.strerror})"
+        typer.echo(f"note: not kept for the next time: {printable(reason)}", err=True)
 
 
 def _only(choice: "Choice") -> tuple[int, int] | None:
@@ -145,17 +166,8 @@ def _analyse_with_rows(trace: "Trace", rules: "RuleSet", choice: "Choice") -> "A
     return with_pass_rows(_analyse(trace, rules, choice), trace, rules)
 
 
-def _keep(cache: "Cache", key: str, analysis: "Analysis") -> None:
-    """Store an analysis; what prevents it is no reason not to show it."""
-    try:
-        cache.keep(key, analysis)
-    except OSError as error:
-        reason = f"{cache.folder}: cannot be written ({error.strerror})"
-        typer.echo(f"note: not kept for the next time: {printable(reason)}", err=True)
-
-
 def load_closeups(
-    trace: TracePath, rules: Path | None, choice: "Choice"
+    trace: TracePath, rules: Path | None, choice: "Choice", *, no_cache: bool
 ) -> "tuple[Analysis, Closeups]":
     """Do the same, and look at single rounds operation by operation.
 
@@ -167,13 +179,15 @@ def load_closeups(
     from traceattr.attribution.pass_rows import with_pass_rows
     from traceattr.attribution.survey import survey
 
-    with _opened(trace, rules) as (loaded, rule_set):
+    with _opened(trace, rules, no_cache=no_cache) as (loaded, rule_set):
         found = survey(loaded, rule_set, choice)
         analysis = with_pass_rows(analysis_of(loaded, rule_set, found), loaded, rule_set)
         return analysis, closeups(loaded, found)
 
 
-def load_rounds(trace: TracePath, rules: Path | None, choice: "Choice") -> "RoundList":
+def load_rounds(
+    trace: TracePath, rules: Path | None, choice: "Choice", *, no_cache: bool
+) -> "RoundList":
     """Read a trace and list its rounds.
 
     Raises:
@@ -181,7 +195,7 @@ def load_rounds(trace: TracePath, rules: Path | None, choice: "Choice") -> "Roun
     """
     from traceattr.attribution.round_list import list_rounds
 
-    with _opened(trace, rules) as (loaded, rule_set):
+    with _opened(trace, rules, no_cache=no_cache) as (loaded, rule_set):
         return list_rounds(loaded, rule_set, choice)
 
 
@@ -213,7 +227,12 @@ def _holds_json(path: Path) -> bool:
 
 
 def load_gaps(
-    trace: TracePath, rules: Path | None, choice: "Choice", gap_choice: "GapChoice"
+    trace: TracePath,
+    rules: Path | None,
+    choice: "Choice",
+    gap_choice: "GapChoice",
+    *,
+    no_cache: bool,
 ) -> "GapReport":
     """Read a trace with all that the host did, and find its gaps.
 
@@ -223,7 +242,7 @@ def load_gaps(
     from traceattr.attribution.gap_report import report_gaps
     from traceattr.ingest.host import load_host_ranges, load_os_calls
 
-    with _opened(trace, rules) as (loaded, rule_set):
+    with _opened(trace, rules, no_cache=no_cache) as (loaded, rule_set):
         load_os_calls(loaded)
         load_host_ranges(loaded)
         return report_gaps(loaded, rule_set, choice, gap_choice)
@@ -231,7 +250,12 @@ def load_gaps(
 
 @contextmanager
 def tabulated(
-    trace: TracePath, rules: Path | None, choice: "Choice", needed: frozenset[str] | None = None
+    trace: TracePath,
+    rules: Path | None,
+    choice: "Choice",
+    needed: frozenset[str] | None = None,
+    *,
+    no_cache: bool = False,
 ) -> "Iterator[Tabulated]":
     """Read a trace as tables, those of the analysis included.
 
@@ -240,6 +264,7 @@ def tabulated(
         rules: Rules that go before the shipped ones.
         choice: What the tables of the analysis are about.
         needed: Names of the tables that will be read; None for all.
+        no_cache: Whether to read the trace in any case, and keep nothing.
 
     Raises:
         TraceattrError: The trace, the rules or the choice cannot be used.
@@ -249,12 +274,14 @@ def tabulated(
     from traceattr.ingest.trace import open_trace
     from traceattr.rules.rule_set import load_rules
 
+    trace = uncached(trace) if no_cache else trace
     rule_set = load_rules(rules)
     needs_analysis = needed is None or bool(needed & ANALYSIS_TABLES)
     with ExitStack() as opened:
         # It ends before anything is printed, which it would write into.
+        kept = opened.enter_context(kept_columns(trace, no_cache=no_cache))
         with progress(trace.name) as step:
-            loaded = opened.enter_context(open_trace(trace, progress=step))
+            loaded = opened.enter_context(open_trace(trace, progress=step, kept=kept))
             step("analysing")
             if needs_analysis or (needed and "os_call" in needed):
                 load_os_calls(loaded)
@@ -265,16 +292,24 @@ def tabulated(
 
 
 @contextmanager
-def _opened(trace: TracePath, rules: Path | None) -> "Iterator[tuple[Trace, RuleSet]]":
+def _opened(
+    trace: TracePath, rules: Path | None, *, no_cache: bool
+) -> "Iterator[tuple[Trace, RuleSet]]":
     from traceattr.rules.rule_set import load_rules
 
+    trace = uncached(trace) if no_cache else trace
     rule_set = load_rules(rules)
-    with _opened_trace(trace) as loaded:
+    with (
+        kept_columns(trace, no_cache=no_cache) as kept,
+        _opened_trace(trace, kept) as loaded,
+    ):
         yield loaded, rule_set
 
 
 @contextmanager
-def _opened_trace(trace: TracePath, window: tuple[int, int] | None = None) -> "Iterator[Trace]":
+def _opened_trace(
+    trace: TracePath, kept: "Kept | None", window: tuple[int, int] | None = None
+) -> "Iterator[Trace]":
     # Arrays of a large trace live for milliseconds, and huge pages for each cost a tenth of the
     # processor time; numpy asks this when it is imported.
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
@@ -282,7 +317,7 @@ def _opened_trace(trace: TracePath, window: tuple[int, int] | None = None) -> "I
 
     with (
         progress(trace.name) as step,
-        open_trace(trace, progress=step, window=window, details=False) as loaded,
+        open_trace(trace, progress=step, window=window, details=False, kept=kept) as loaded,
     ):
         step("analysing")
         yield loaded

@@ -187,6 +187,7 @@ NoCacheOption = Annotated[
     bool,
     typer.Option(
         "--no-cache",
-        help="Read the trace even if its analysis was kept, and keep none (see traceattr cache).",
+        help="Read all of the trace, whatever was kept of it, and keep nothing (see traceattr"
+        " cache).",
     ),
 ]

@@ -35,7 +35,7 @@ def print_report(
     choice = choose(window="", rounds="", graph_kinds=None)
     analysis = load_analysis_with_rows(export, rules, choice)
     calibrated = Calibrated(calibrate=whole)
-    inflation = inflation_of(export, rules, choice, analysis, calibrated, None)
+    inflation = inflation_of(export, rules, choice, analysis, calibrated, None, no_cache=False)
     if inflation is not None:
         analysis = with_inflation(analysis, inflation)
     comparison = None

@@ -117,7 +117,7 @@ def report(
         return
     [trace] = paths
     if format_ is DocumentFormat.HTML:
-        analysis, closeups = load_closeups(trace, rules, choice)
+        analysis, closeups = load_closeups(trace, rules, choice, no_cache=no_cache)
     else:
         load = load_analysis_with_rows if is_compared or server_log else load_analysis
         analysis, closeups = load(trace, rules, choice, no_cache=no_cache), None
@@ -129,7 +129,7 @@ def report(
     elif from_server.model is not None:
         comparison, why_not = _compared_if_known(analysis, said)
     cost = token_cost(analysis, said, server, why_not)
-    inflation = inflation_of(trace, rules, choice, analysis, calibrated, cost)
+    inflation = inflation_of(trace, rules, choice, analysis, calibrated, cost, no_cache=no_cache)
     if inflation is not None:
         analysis = with_inflation(analysis, inflation)
         cost = without_single_gaps(cost) if cost and inflation.refuses_gaps else cost

@@ -9,6 +9,7 @@ from traceattr.cli.options import (
     ForceOption,
     FormatOption,
     GraphKindOption,
+    NoCacheOption,
     OutputOption,
     RulesOption,
     TraceArgument,
@@ -28,6 +29,7 @@ def rounds(
     rules: RulesOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """List the rounds with begin, length and kind, to choose --rounds of other commands from.
 
@@ -36,7 +38,8 @@ def rounds(
     from traceattr.report.rounds import render_rounds
 
     check_output(output, force=force, inputs=(trace, rules))
-    found = load_rounds(trace, rules, choose(window="", rounds="", graph_kinds=graph_kind))
+    choice = choose(window="", rounds="", graph_kinds=graph_kind)
+    found = load_rounds(trace, rules, choice, no_cache=no_cache)
     text = render_rounds(
         found, format_, width=width(output), color=use_color(output), slowest=slowest
     )

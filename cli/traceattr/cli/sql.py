@@ -13,6 +13,7 @@ from traceattr.cli.options import (
     ForceOption,
     FormatOption,
     GraphKindOption,
+    NoCacheOption,
     OutputOption,
     RoundsOption,
     RulesOption,
@@ -41,6 +42,7 @@ def sql(
     rules: RulesOption = None,
     output: OutputOption = None,
     force: ForceOption = False,
+    no_cache: NoCacheOption = False,
 ) -> None:
     """Ask the tables of a trace in SQL; nothing but them can be read, and nothing is changed.
 
@@ -56,7 +58,7 @@ def sql(
     if tables and (query is not None or file is not None):
         raise typer.BadParameter("--tables takes no query")
     needed = None if window or rounds else tables_of(text)
-    with tabulated(trace, rules, choice, needed) as found:
+    with tabulated(trace, rules, choice, needed, no_cache=no_cache) as found:
         lock(found.connection)
         told = answer(found.connection, text)
         result = Result(told.columns, told.is_number, told.batches)

@@ -8,9 +8,10 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -26,6 +27,9 @@ from traceattr.ingest.table_files import (
     tables_in_directory,
     tables_in_stream,
 )
+
+if TYPE_CHECKING:
+    from traceattr.ingest.kept import Kept
 
 # https://www.sqlite.org/fileformat2.html section 1.3: offsets into the 100-byte header.
 _HEADER_BYTES = 100
@@ -64,6 +68,7 @@ class Export:
         stamp: Size in bytes and modification time in ns of `database` when it was opened.
         files: Where each table lies in an export that is not SQLite; empty when it is.
         copy: What fetches parts of a remote file; None when the file lies here.
+        kept: Columns that were kept of it; None when they are not to be used.
     """
 
     path: TracePath
@@ -73,6 +78,7 @@ class Export:
     stamp: tuple[int, int]
     files: Mapping[str, TableFile] = field(default_factory=dict)
     copy: RemoteCopy | None = None
+    kept: "Kept | None" = None
 
     def connect(self) -> sqlite3.Connection:
         r"""Open a new read-only connection; all of a remote file is fetched before.
@@ -131,7 +137,10 @@ def sqlite_failure(path: TracePath, part: str, error: Exception) -> ExportError:
 
 @contextmanager
 def open_export(
-    path: TracePath, *, progress: Callable[[str], None] = lambda _: None
+    path: TracePath,
+    *,
+    progress: Callable[[str], None] = lambda _: None,
+    kept: "Kept | None" = None,
 ) -> Iterator[Export]:
     """Check that something is an nsys export that can be read, and open it.
 
@@ -145,6 +154,7 @@ def open_export(
     Args:
         path: The file or directory as the user named it, or the name of a remote file.
         progress: Told in a few words what is done next.
+        kept: What was kept of it, opened before.
 
     Raises:
         ExportError: The file cannot be used; the message says why and what to do.
@@ -158,7 +168,8 @@ def open_export(
         except OSError as error:
             raise ExportError(f"{path}: cannot be read ({error.strerror or error})") from error
         _refuse_foreign(path, export.tables)
-        yield export
+        # Tables that are no SQLite are columns already.
+        yield export if export.files else replace(export, kept=kept)
 
 
 def _opened(path: TracePath, cleanup: ExitStack, progress: Callable[[str], None]) -> Export:

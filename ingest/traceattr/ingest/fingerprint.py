@@ -8,7 +8,7 @@ are for file systems that keep no such time.
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from traceattr.ingest.remote_name import RemoteFile, TracePath
 
 _SAMPLES = 64
 _SAMPLE_BYTES = 4096
+
+_SOURCES = frozenset({".py", ".sql", ".toml", ".json"})
 
 
 def fingerprint(path: TracePath) -> str | None:
@@ -39,6 +41,22 @@ def fingerprint(path: TracePath) -> str | None:
             digest.update(part)
         return digest.hexdigest()
     return None
+
+
+def code_of(folders: Iterable[str]) -> str:
+    """Return what changes whenever a file of a program does.
+
+    The code decides, not only its version: whoever changes a line of it sees the effect.
+    """
+    digest = hashlib.sha256()
+    for root in sorted({os.path.realpath(path) for path in folders}):
+        for folder, inside, names in os.walk(root):
+            inside[:] = sorted(name for name in inside if name != "__pycache__")
+            for name in sorted(names):
+                if Path(name).suffix in _SOURCES:
+                    status = (Path(folder) / name).stat()
+                    digest.update(f"{name} {status.st_size} {status.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
 
 
 def _parts(path: Path) -> Iterator[bytes]:

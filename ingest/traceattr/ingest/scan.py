@@ -10,6 +10,8 @@ import pyarrow as pa
 from traceattr.errors import ExportError
 from traceattr.ingest.columnar import read_columns
 from traceattr.ingest.export import Export, sqlite_failure
+from traceattr.ingest.kept import Kept
+from traceattr.ingest.nearby import Near
 from traceattr.ingest.selection import ColumnType, Piece, Selection, select
 from traceattr.ingest.sqlite_btree import Damaged, Declined, Malformed
 from traceattr.ingest.sqlite_pages import check_table, find_pages, read_pages
@@ -74,6 +76,7 @@ def scan_table(
     *,
     workers: int = 2,
     leaves: range | None = None,
+    kept: Kept | None = None,
 ) -> Scan:
     """Read columns of a table.
 
@@ -84,12 +87,16 @@ def scan_table(
             lacks comes back as NULLs.
         workers: Threads that decode pages.
         leaves: Positions of the leaf pages to read; None for the whole table.
+        kept: Where the whole table may be kept.
 
     Raises:
         KeyError: The export has no such table.
     """
     wanted = select(export, table, columns)
-    return _scan(export, wanted, _pieces(export, wanted, workers, leaves))
+    pieces = _pieces(export, wanted, workers, leaves)
+    if kept is not None:
+        pieces = kept.while_read(wanted, pieces)
+    return _scan(export, wanted, pieces, _Progress())
 
 
 def scan_small_table(export: Export, table: str, columns: Mapping[str, ColumnType]) -> Scan:
@@ -99,12 +106,35 @@ def scan_small_table(export: Export, table: str, columns: Mapping[str, ColumnTyp
     """
     wanted = select(export, table, columns)
     if export.files:
-        return _scan(export, wanted, read_columns(export.files[wanted.table], wanted))
-    return _scan(export, wanted, _slow_pieces(export, wanted))
+        pieces = read_columns(export.files[wanted.table], wanted)
+        return _scan(export, wanted, pieces, _Progress())
+    return _scan(export, wanted, _slow_pieces(export, wanted), _Progress())
 
 
-def _scan(export: Export, wanted: Selection, pieces: Iterator[Piece]) -> Scan:
-    progress = _Progress()
+def scan_kept(
+    export: Export, table: str, columns: Mapping[str, ColumnType], near: Near | None = None
+) -> Scan | None:
+    """Read the same from what was kept of the export; None when it was not.
+
+    Args:
+        export: The open export.
+        table: Name of the table, in any case.
+        columns: Names of the columns, in any case, and how to read them.
+        near: Which rows, and perhaps more; None for all.
+
+    Raises:
+        KeyError: The export has no such table.
+    """
+    wanted = select(export, table, columns)
+    found = None if export.kept is None else export.kept.find(wanted, near)
+    if found is None:
+        return None
+    odd = found.columns.odd
+    progress = _Progress(slow_rows=odd.slow_rows, unreadable=odd.unreadable, reason=odd.reason)
+    return _scan(export, wanted, found.pieces(wanted.schema), progress)
+
+
+def _scan(export: Export, wanted: Selection, pieces: Iterator[Piece], progress: _Progress) -> Scan:
     batches = _watched(export, wanted.table, pieces, progress)
     reader = pa.RecordBatchReader.from_batches(wanted.schema, batches)
     return Scan(reader, wanted.table, progress)

@@ -17,11 +17,13 @@ class Source:
         columns: Columns to read; those that a schema lacks arrive as NULL.
         statement: Name of the SQL file that reads the view ``batch``; for GPU work, the name under
             which ``_op.sql`` reads it.
+        may_be_kept: Whether its rows may be copied to the cache.
     """
 
     table: str
     columns: Mapping[str, ColumnType]
     statement: str
+    may_be_kept: bool = True
 
     @property
     def schema(self) -> pa.Schema:
@@ -90,7 +92,10 @@ NVTX = Source(
 
 OS = Source("OSRT_API", _integers("start", "end", "globalTid", "nameId"), "_os")
 
-STRINGS = Source("StringIds", _integers("id") | {"value": ColumnType.TEXT}, "_string")
+STRINGS = Source(
+    "StringIds", _integers("id") | {"value": ColumnType.TEXT}, "_string", may_be_kept=False
+)
+"""Whole environment blocks are among them."""
 
 LARGE_TABLES: dict[str, Columns] = {}
 """Tables of events and strings, with all columns of theirs that are ever read."""

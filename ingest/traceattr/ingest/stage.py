@@ -10,7 +10,7 @@ from traceattr.ingest.export import Export
 from traceattr.ingest.held import Held, hold
 from traceattr.ingest.machine import cores
 from traceattr.ingest.nearby import Near, leaves_near
-from traceattr.ingest.scan import scan_table
+from traceattr.ingest.scan import Scan, scan_kept, scan_table
 from traceattr.ingest.sources import Source
 
 _MOST_THREADS = 8
@@ -39,7 +39,7 @@ def stage(connection: duckdb.DuckDBPyConnection, export: Export, source: Source)
     if source.table not in export.tables:
         run_over(connection, source.statement, source.schema.empty_table())
         return Staged()
-    scan = scan_table(export, source.table, source.columns)
+    scan = _scan(export, source, None)
     try:
         run_over(connection, source.statement, scan.batches)
     except duckdb.Error:
@@ -62,12 +62,22 @@ def read(export: Export, source: Source, near: Near | None = None) -> tuple[Held
     """
     if source.table not in export.tables:
         return hold(source.schema, ()), Staged()
-    leaves = None if near is None else leaves_near(export, source.table, near)
-    scan = scan_table(
-        export, source.table, source.columns, workers=min(cores(), _MOST_THREADS), leaves=leaves
-    )
+    scan = _scan(export, source, near, workers=min(cores(), _MOST_THREADS))
     rows = scan.batches if near is None else map(near.of, scan.batches)
     return hold(source.schema, rows), Staged(scan.unreadable, scan.declined)
+
+
+def _scan(export: Export, source: Source, near: Near | None, workers: int = 2) -> Scan:
+    """Read what was kept of a table, or the table, of which all is kept then."""
+    kept = export.kept if source.may_be_kept else None
+    found = None if kept is None else scan_kept(export, source.table, source.columns, near)
+    if found is not None:
+        return found
+    leaves = None if near is None else leaves_near(export, source.table, near)
+    keeps = kept if near is None else None
+    return scan_table(
+        export, source.table, source.columns, workers=workers, leaves=leaves, kept=keeps
+    )
 
 
 def run_over(

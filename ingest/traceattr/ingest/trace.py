@@ -16,6 +16,7 @@ from traceattr.ingest.gpu_work import OPERATIONS, GpuWork, resolve
 from traceattr.ingest.held import Held
 from traceattr.ingest.identity import Identity, Owner, ProcessGpu, identify
 from traceattr.ingest.interruption import end_on_ctrl_c
+from traceattr.ingest.kept import Kept
 from traceattr.ingest.names import name_by_id, name_kernels
 from traceattr.ingest.nearby import CONTEXT_NS, Near, around, is_worth_it, sampled_owners
 from traceattr.ingest.remote_name import TracePath
@@ -115,6 +116,7 @@ def open_trace(
     progress: Callable[[str], None] = lambda _: None,
     window: tuple[int, int] | None = None,
     details: bool = True,
+    kept: Kept | None = None,
 ) -> Iterator[Trace]:
     """Load an export and give it back as tables, until the block ends.
 
@@ -125,11 +127,12 @@ def open_trace(
         progress: Told in a few words what is done next.
         window: What will be looked at, in ns; of a large trace only this and its context are read.
         details: Whether the table ``gpu_op`` is wanted, of which analyses need but a part.
+        kept: What was kept of the export, which is read instead, and where more may be kept.
 
     Raises:
         ExportError: The file is not an export that can be read, or has no GPU work.
     """
-    with open_export(path, progress=progress) as export, ExitStack() as opened:
+    with open_export(path, progress=progress, kept=kept) as export, ExitStack() as opened:
         trace = None
         if window is not None and is_worth_it(export, GPU_WORK[0].table, around(window)):
             connection = opened.enter_context(open_database())
