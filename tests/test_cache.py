@@ -17,6 +17,7 @@ from traceattr.attribution.cache import Cache, cache_key
 from traceattr.attribution.choice import STEADY_ROUNDS, Choice
 from traceattr.attribution.stored import load_analysis
 from traceattr.cli import app
+from traceattr.ingest.cache_files import ANALYSES, CacheFiles
 from traceattr.rules.rule_set import load_rules
 
 DEMO = Path(__file__).parent.parent / "traces" / "demo.sqlite"
@@ -140,14 +141,15 @@ def test_a_run_killed_while_it_keeps_an_analysis_leaves_all_of_it_or_nothing(
     program = (
         "import os, signal, sys; from pathlib import Path\n"
         "from traceattr.attribution import cache, stored\n"
+        "from traceattr.ingest.cache_files import ANALYSES, CacheFiles\n"
         "def die(*_, **__): os.kill(os.getpid(), signal.SIGKILL)\n"
         "step, target, key = sys.argv[1:]\n"
         "if step == 'write': cache._with_checksum = die\n"
         "if step == 'fsync': os.fsync = die\n"
         "if step == 'replace': Path.replace = die\n"
-        "if step == 'evict': cache.Cache._evict = die\n"
+        "if step == 'evict': CacheFiles._evict = die\n"
         "analysis = stored.load_analysis(sys.stdin.buffer.read())\n"
-        "cache.Cache(Path(target)).keep(key, analysis)"
+        "cache.Cache(CacheFiles(Path(target), ANALYSES, 10**9)).keep(key, analysis)"
     )
     killed = subprocess.run(
         [sys.executable, "-c", program, step, str(folder), entry.stem], input=stored
@@ -197,7 +199,7 @@ def test_what_was_not_used_for_longest_goes_first(filled: tuple[Path, int], fold
     shutil.copy(entry, used)
     os.utime(used, (2, 2))
     analysis = load_analysis(stored_in(entry))
-    cache = Cache(folder, limit_bytes=3 * size)
+    cache = Cache(CacheFiles(folder, ANALYSES, limit_bytes=3 * size))
     assert cache.find(OLD) == analysis
     cache.keep(NEW, analysis)
     assert {path.stem for path in entries(folder)} == {entry.stem, OLD, NEW}
@@ -210,7 +212,7 @@ def test_what_killed_runs_left_is_removed(filled: tuple[Path, int], folder: Path
     os.utime(left, (1, 1))
     recent = folder / ".unfinished-def"
     recent.write_bytes(b"x")
-    Cache(folder).keep(NEW, load_analysis(stored_in(entry)))
+    Cache(CacheFiles(folder, ANALYSES, 10**9)).keep(NEW, load_analysis(stored_in(entry)))
     assert not left.exists()
     assert recent.exists()
 
@@ -228,11 +230,12 @@ def test_the_cache_says_what_it_holds_and_is_cleared_of_no_more(
     other_export.write_bytes(b"x")
     assert run("cache", "info").stdout == (
         f"directory  {folder}\nanalyses   1: {size / 1e6:.1f} MB of at most 268 MB\n"
+        "columns    0: 0.0 MB of at most 2,147 MB\n"
         "exports    1: 0.2 MB, for 30 days each\n"
         "remote     0: 0.0 MB of at most 4,295 MB\n"
     )
     assert run("cache", "clear").stdout == (
-        f"Removed 1 analysis ({size / 1e6:.1f} MB), 1 export (0.2 MB)"
+        f"Removed 1 analysis ({size / 1e6:.1f} MB), columns of 0 tables (0.0 MB), 1 export (0.2 MB)"
         " and 0 remote traces (0.0 MB).\n"
     )
     assert list(exports.iterdir()) == [other_export]

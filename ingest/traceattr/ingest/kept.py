@@ -80,13 +80,14 @@ class Kept:
         if fingerprint(self.trace) != self.content:
             return None
         for path in self.files.folder.glob(f"{self._name(wanted)}.*.parquet"):
+            found = _sound(path, near)
             with suppress(OSError):
-                found = _sound(path, near)
                 if found is None:
                     path.unlink()
-                elif near is None or found.columns.odd == Odd():
+                else:
                     os.utime(path)
-                    return found
+            if found is not None and (near is None or found.columns.odd == Odd()):
+                return found
         return None
 
     def while_read(self, wanted: Selection, pieces: Iterator[Piece]) -> Iterator[Piece]:
@@ -132,11 +133,14 @@ def open_kept(trace: TracePath) -> Kept | None:
 
 def _sound(path: Path, near: Near | None) -> KeptRows | None:
     """Return rows of a file, None when it is not as it was written."""
-    columns = open_columns(path, path.suffixes[-2][1:])
-    if columns is None:
+    try:
+        columns = open_columns(path, path.suffixes[-2][1:])
+        if columns is None:
+            return None
+        groups = columns.groups(near)
+        return KeptRows(columns, groups) if columns.is_sound(groups) else None
+    except OSError:
         return None
-    groups = columns.groups(near)
-    return KeptRows(columns, groups) if columns.is_sound(groups) else None
 
 
 class _Writing:

@@ -39,7 +39,7 @@ def stage(connection: duckdb.DuckDBPyConnection, export: Export, source: Source)
     if source.table not in export.tables:
         run_over(connection, source.statement, source.schema.empty_table())
         return Staged()
-    scan = _scan(export, source, None)
+    scan = scan_source(export, source, None)
     try:
         run_over(connection, source.statement, scan.batches)
     except duckdb.Error:
@@ -62,12 +62,12 @@ def read(export: Export, source: Source, near: Near | None = None) -> tuple[Held
     """
     if source.table not in export.tables:
         return hold(source.schema, ()), Staged()
-    scan = _scan(export, source, near, workers=min(cores(), _MOST_THREADS))
+    scan = scan_source(export, source, near, workers=min(cores(), _MOST_THREADS))
     rows = scan.batches if near is None else map(near.of, scan.batches)
     return hold(source.schema, rows), Staged(scan.unreadable, scan.declined)
 
 
-def _scan(export: Export, source: Source, near: Near | None, workers: int = 2) -> Scan:
+def scan_source(export: Export, source: Source, near: Near | None, workers: int = 2) -> Scan:
     """Read what was kept of a table, or the table, of which all is kept then."""
     kept = export.kept if source.may_be_kept else None
     found = None if kept is None else scan_kept(export, source.table, source.columns, near)
