@@ -3,7 +3,7 @@
 import os
 import shlex
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -154,11 +154,7 @@ def profile(
 
     files = Files(_base(output))
     if attach_server is not None:
-        if command or both_modes or delay is not None or on_demand:
-            raise OptionError(
-                "--attach-server: records a server that runs already; it goes with -o, --steps,"
-                " --duration, --session, --nsys, --force and --dry-run"
-            )
+        _refuse_beside_a_server(command, delay, on_demand=on_demand, both_modes=both_modes)
         deployment = record_attached(
             attach_server,
             files,
@@ -185,25 +181,51 @@ def profile(
         overwrite=force,
         more=tuple(nsys_option or ()),
     )
-    whole = Files(files.base.with_name(f"{files.base.name}-graph"))
-    recordings = {files: recording}
-    if both_modes:
-        recordings = {
-            whole: replace(recording, base=whole.base, graphs=GraphTrace.GRAPH),
-            files: replace(recording, graphs=GraphTrace.NODE),
-        }
     found = _found(nsys, needed=not dry_run)
-    plans = {each: plan_recording(one, tuple(command), found) for each, one in recordings.items()}
-    _say_left_out(plans[files], found)
+    recordings = _in_both_modes(recording) if both_modes else (recording,)
+    runs = [
+        _Run(Files(each.base), each, plan_recording(each, tuple(command), found))
+        for each in recordings
+    ]
+    _say_left_out(runs[-1].plan, found)
     if dry_run:
-        print_text("".join(_script(plan, each) for each, plan in plans.items()))
+        print_text("".join(map(_script, runs)))
         return
-    for each in plans:
-        each.check_free(overwrite=force)
-    ends = [_record(recordings[each], plan, found, each) for each, plan in plans.items()]
-    print_report(files.export, rules, format_, whole=whole.export if both_modes else None)
+    for run in runs:
+        run.files.check_free(overwrite=force)
+    ends = [_record(run, found) for run in runs]
+    whole = runs[0].files.export if both_modes else None
+    print_report(files.export, rules, format_, whole=whole)
     for ended in ends:
         _say_failed(ended, recording)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run of nsys: what is recorded how, and into which files."""
+
+    files: "Files"
+    recording: Recording
+    plan: Plan
+
+
+def _refuse_beside_a_server(
+    command: list[str] | None, delay: float | None, *, on_demand: bool, both_modes: bool
+) -> None:
+    if command or both_modes or delay is not None or on_demand:
+        raise OptionError(
+            "--attach-server: records a server that runs already; it goes with -o, --steps,"
+            " --duration, --session, --nsys, --force and --dry-run"
+        )
+
+
+def _in_both_modes(recording: Recording) -> tuple[Recording, Recording]:
+    """Return a recording of whole graphs, into files of its own, and one of their nodes."""
+    whole = recording.base.with_name(f"{recording.base.name}-graph")
+    return (
+        replace(recording, base=whole, graphs=GraphTrace.GRAPH),
+        replace(recording, graphs=GraphTrace.NODE),
+    )
 
 
 def _base(output: Path) -> Path:
@@ -230,17 +252,18 @@ def _say_left_out(plan: Plan, nsys: "Nsys") -> None:
         say(f"note: nsys {nsys.version} does not know {option}; it is left out")
 
 
-def _script(plan: Plan, files: "Files") -> str:
+def _script(run: _Run) -> str:
+    arguments, files = run.plan.arguments, run.files
     report = files.all[0]
     lines = (
-        plan.arguments,
-        (plan.arguments[0], "export", "--type=sqlite", f"--output={files.export}", str(report)),
+        arguments,
+        (arguments[0], "export", "--type=sqlite", f"--output={files.export}", str(report)),
         ("traceattr", "report", str(files.export)),
     )
     return "".join(f"{shlex.join(line)}\n" for line in lines)
 
 
-def _record(recording: Recording, plan: Plan, nsys: "Nsys", files: "Files") -> "Ended":
+def _record(run: _Run, nsys: "Nsys") -> "Ended":
     """Run nsys, and export what it recorded.
 
     Raises:
@@ -251,8 +274,9 @@ def _record(recording: Recording, plan: Plan, nsys: "Nsys", files: "Files") -> "
     from traceattr.recording.outcome import find_report
     from traceattr.recording.run import run_nsys
 
+    files, recording = run.files, run.recording
     before = files.stamps()
-    ended = run_nsys(plan.arguments, echo=_echo, keep_running=recording.keep_running)
+    ended = run_nsys(run.plan.arguments, echo=_echo, keep_running=recording.keep_running)
     report = find_report(files, before, ended, recording)
     say(f"Wrote {report}")
     if ended.signal is not None:

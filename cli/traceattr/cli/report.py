@@ -1,19 +1,13 @@
 """``traceattr report``."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from traceattr.cli.calibrate import Calibrated, inflation_of
+from traceattr.cli.calibrate import Calibrated
 from traceattr.cli.fleet import expand, load_fleet
-from traceattr.cli.load import (
-    choose,
-    load_analysis,
-    load_analysis_with_rows,
-    load_closeups,
-)
+from traceattr.cli.load import choose
 from traceattr.cli.option_groups import with_option_groups
 from traceattr.cli.options import (
     DaskOption,
@@ -32,28 +26,20 @@ from traceattr.cli.output import (
     check_output,
     check_page,
     check_plot,
-    link_to,
     use_color,
     width,
     write_output,
 )
+from traceattr.cli.report_one import Wanted, report_one
 from traceattr.cli.roofline_options import Served, SweepOption, WhatIfOption
-from traceattr.cli.server_files import (
-    MetricsOption,
-    ServerLogOption,
-    said_by_server,
-    token_cost,
-)
-from traceattr.errors import DeploymentError, HardwareError, ModelError, OptionError
-from traceattr.report.render import DocumentFormat, ReportFormat, render
+from traceattr.cli.server_files import MetricsOption, ServerLogOption
+from traceattr.errors import OptionError
+from traceattr.report.render import DocumentFormat, ReportFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from traceattr.attribution.analysis import Analysis
     from traceattr.attribution.fleet_figures import Fleet
-    from traceattr.report.comparison import Comparison
-    from traceattr.roofline.deployment import Deployment
     from traceattr.roofline.what_if import Change
 
 
@@ -93,84 +79,48 @@ def report(
 
     Example: traceattr report ... --what-if gpu=H100_SXM --what-if 'remove_seam=draft->verify'
     """
-    from traceattr.report.inflation import with_inflation
-    from traceattr.report.token_cost import without_single_gaps
-    from traceattr.roofline.deployment import Deployment, merge
-
     paths = expand(traces)
     inputs = (*paths, rules, *served.files, server_log, metrics, calibrated.calibrate)
     check_output(output, force=force, inputs=inputs)
     check_page(format_, output)
     check_plot(plot, output, force=force, inputs=inputs)
-    changes = _changes(what_if or (), sweep or ())
-    choice = choose(window=window, rounds=rounds, graph_kinds=graph_kind)
-    said = served.known()
-    with_roofline = replace(said, accept_length=None) != Deployment()
-    is_compared = with_roofline or served.gpu_file is not None or bool(changes)
-    if plot is not None and not is_compared:
+    wanted = Wanted(
+        format=format_,
+        changes=_changes(what_if or (), sweep or ()),
+        choice=choose(window=window, rounds=rounds, graph_kinds=graph_kind),
+        rules=rules,
+        said=served.known(),
+        gpu_file=served.gpu_file,
+        server_log=server_log,
+        metrics=metrics,
+        calibrated=calibrated,
+        plot=plot,
+        output=output,
+        no_cache=no_cache,
+    )
+    if plot is not None and not wanted.is_compared:
         raise OptionError(f"--plot {plot}: draws the roofline (give --model, --batch, --context)")
     if len(paths) > 1 or dask is not None:
-        has_more = server_log is not None or metrics is not None or calibrated != Calibrated()
-        _check_fits_several(format_, is_compared=is_compared, has_more=has_more)
-        fleet = load_fleet(paths, rules, choice, no_cache=no_cache, dask=dask)
-        write_output(_fleet_text(fleet, ReportFormat(format_), rules, output), output)
-        return
-    [trace] = paths
-    if format_ is DocumentFormat.HTML:
-        analysis, closeups = load_closeups(trace, rules, choice, no_cache=no_cache)
+        _check_fits_several(wanted)
+        fleet = load_fleet(paths, rules, wanted.choice, no_cache=no_cache, dask=dask)
+        text = _fleet_text(fleet, ReportFormat(format_), rules, output)
     else:
-        load = load_analysis_with_rows if is_compared or server_log else load_analysis
-        analysis, closeups = load(trace, rules, choice, no_cache=no_cache), None
-    server, from_server = said_by_server(trace, analysis, server_log, metrics)
-    said = merge(said, from_server)
-    comparison, why_not = None, None
-    if is_compared:
-        comparison = _compared(analysis, said, served.gpu_file, changes)
-    elif from_server.model is not None:
-        comparison, why_not = _compared_if_known(analysis, said)
-    cost = token_cost(analysis, said, server, why_not)
-    inflation = inflation_of(trace, rules, choice, analysis, calibrated, cost, no_cache=no_cache)
-    if inflation is not None:
-        analysis = with_inflation(analysis, inflation)
-        cost = without_single_gaps(cost) if cost and inflation.refuses_gaps else cost
-    if plot is not None and comparison is not None:
-        from traceattr.report.plot_file import comparison_plot
-
-        write_output(comparison_plot(comparison), plot)
-    if closeups is None:
-        text = render(
-            analysis,
-            ReportFormat(format_),
-            width=width(output),
-            color=use_color(output),
-            comparison=comparison,
-            plot_link=link_to(plot, output),
-            token_cost=cost,
-            inflation=inflation,
-        )
-    else:
-        from traceattr.report.html import render_html
-
-        text = render_html(analysis, closeups, comparison, cost, inflation)
+        [trace] = paths
+        text = report_one(trace, wanted)
     write_output(text, output)
 
 
-def _check_fits_several(format_: DocumentFormat, *, is_compared: bool, has_more: bool) -> None:
+def _check_fits_several(wanted: Wanted) -> None:
     """Refuse what is only known of one trace.
-
-    Args:
-        format_: What is printed.
-        is_compared: Whether a prediction stands beside the trace.
-        has_more: Whether a server's own words or another recording do.
 
     Raises:
         OptionError: It was asked for.
     """
-    if is_compared:
+    if wanted.is_compared:
         raise OptionError("--model and what goes with it: compare one trace, not several")
-    if format_ is DocumentFormat.HTML:
+    if wanted.format is DocumentFormat.HTML:
         raise OptionError("--format html: shows one trace, not several")
-    if has_more:
+    if wanted.server_log or wanted.metrics or wanted.calibrated != Calibrated():
         raise OptionError("--server-log, --metrics, --calibrate: are about one trace")
 
 
@@ -196,22 +146,3 @@ def _changes(what_ifs: "Sequence[str]", sweeps: "Sequence[str]") -> "tuple[Chang
     from traceattr.roofline.what_if import TRACE_KEYS, read_changes
 
     return read_changes(what_ifs, sweeps, (*KEYS, *TRACE_KEYS))
-
-
-def _compared(
-    analysis: "Analysis", said: "Deployment", gpu_file: Path | None, changes: "Sequence[Change]"
-) -> "Comparison":
-    from traceattr.report.compared import compared
-    from traceattr.roofline.hardware import load_gpus
-
-    return compared(analysis, said, load_gpus(gpu_file), changes)
-
-
-def _compared_if_known(
-    analysis: "Analysis", said: "Deployment"
-) -> "tuple[Comparison | None, str | None]":
-    """Return the comparison with what a server's log says, or why there is none."""
-    try:
-        return _compared(analysis, said, None, ()), None
-    except (DeploymentError, HardwareError, ModelError) as error:
-        return None, f"no roofline beside it: {error}"
