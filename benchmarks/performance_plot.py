@@ -18,6 +18,7 @@ _COLORS = (
     "#7d8896",
     "#b0303c",
     "#2f8f5b",
+    "#a0522d",
 )
 
 Point = tuple[float, float]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COLD, KEPT = "report, cold", "report, kept"
-NSYS, NSYS_AI = "nsys stats", "nsys-ai summary"
-OTHERS = (NSYS, NSYS_AI)
+NSYS, NSYS_SUM, NSYS_AI = "nsys stats", "nsys stats, kernel sum", "nsys-ai summary"
+OTHERS = (NSYS, NSYS_SUM, NSYS_AI)
 """Programs that are not ours, are slow, and may fail on a large trace."""
 
 REPORT = (sys.executable, "-m", "traceattr", "report", "--format", "json")
@@ -69,7 +69,8 @@ def programs(nsys: str | None, nsys_ai: str | None, begin_s: float) -> Mapping[s
         "cat": ["cat"],
     }
     if nsys is not None:
-        found[NSYS] = [nsys, "stats", "--report", _kernel_sum(nsys)]
+        found[NSYS] = [nsys, "stats"]
+        found[NSYS_SUM] = [nsys, "stats", "--report", _kernel_sum(nsys)]
     if nsys_ai is not None:
         found[NSYS_AI] = [nsys_ai, "summary"]
     return found
