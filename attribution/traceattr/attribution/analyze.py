@@ -2,23 +2,20 @@
 
 from importlib.metadata import version
 
-import duckdb
-
-from traceattr.attribution.analysis import Analysis, Gpu, KernelTime, RulesId, Window
+from traceattr.attribution.analysis import Analysis, Gpu, RulesId
 from traceattr.attribution.choice import STEADY_ROUNDS, Choice
 from traceattr.attribution.collective_series import collective_series
 from traceattr.attribution.collectives import communication
 from traceattr.attribution.gap_analysis import gap_analysis
 from traceattr.attribution.gpu_time import gpu_time
-from traceattr.attribution.labels import KernelNames
+from traceattr.attribution.kernel_times import kernel_times
 from traceattr.attribution.layers import find_layers
 from traceattr.attribution.notices import Found, notices
 from traceattr.attribution.round_series import round_series
 from traceattr.attribution.round_summary import summarise_rounds
 from traceattr.attribution.sequences import graph_sequences
 from traceattr.attribution.survey import Survey, survey
-from traceattr.ingest.database import read_sql
-from traceattr.ingest.for_each import for_each
+from traceattr.ingest.for_each import both, for_each
 from traceattr.ingest.identity import ProcessGpu
 from traceattr.ingest.trace import Trace
 from traceattr.rules.rule_set import RuleSet
@@ -39,7 +36,10 @@ def analysis_of(trace: Trace, rules: RuleSet, found: Survey) -> Analysis:
     gpus = tuple(map(_gpu, trace.gpus))
     per_gpu = for_each(gpu_time, found.owned)
     rounds = summarise_rounds(found.owned, found.steady, found.facts)
-    ranks = communication(found.accounts, gpus, window)
+    ranks, sequences = both(
+        lambda: communication(found.accounts, gpus, window),
+        lambda: graph_sequences(found.accounts, names, window),
+    )
     layers = for_each(lambda account: find_layers(account, names, window), found.accounts)
     return Analysis(
         version=version("traceattr"),
@@ -52,38 +52,15 @@ def analysis_of(trace: Trace, rules: RuleSet, found: Survey) -> Analysis:
         gaps=gap_analysis(trace, found.owned),
         ranks=ranks,
         layers=layers,
-        kernels=kernel_times(trace.connection, window, names),
+        kernels=kernel_times(found.accounts, window, names),
         warnings=notices(trace, Found(found.facts, rounds, per_gpu, ranks, layers)),
         series=tuple(round_series(owned) for owned in found.owned if len(owned.sample)),
-        sequences=graph_sequences(found.accounts, names, window),
+        sequences=sequences,
         collectives=tuple(
             collective_series(owned, names, found.facts.epoch_ns)
             for owned in found.owned
             if len(owned.sample)
         ),
-    )
-
-
-def kernel_times(
-    connection: duckdb.DuckDBPyConnection, window: Window, names: KernelNames
-) -> tuple[KernelTime, ...]:
-    """Return every kernel name in the window, longest time per GPU first."""
-    rows = connection.execute(
-        read_sql("traceattr.attribution", "kernel_times"),
-        {"start_ns": window.start_ns, "end_ns": window.end_ns},
-    ).fetchall()
-    return tuple(
-        KernelTime(
-            name=names.names[name_id],
-            category=names.classifications[name_id].category,
-            subcategory=names.classifications[name_id].subcategory,
-            rule=names.classifications[name_id].rule,
-            gpus=gpus,
-            operations=operations,
-            total_ns=total_ns,
-            median_ns=median_ns,
-        )
-        for name_id, gpus, operations, total_ns, median_ns in rows
     )
 
 

@@ -222,10 +222,6 @@ def _category_times(owned: OwnedTime) -> Iterator[CategoryTime]:
 
 
 def touches(owned: OwnedTime) -> npt.NDArray[np.bool_]:
-    """Return which operations count: one of length zero covers nothing but did run."""
-    start: Times = owned.account.timeline.start_ns
-    end: Times = owned.account.timeline.end_ns
-    first_ns, last_ns = owned.window.start_ns, owned.window.end_ns
-    covers = (start < last_ns) & (end > first_ns)
-    is_instant = (start == end) & (start >= first_ns) & (start <= last_ns)
-    return np.asarray(covers | is_instant, np.bool_)
+    """Return which operations are of the window."""
+    window = owned.window
+    return owned.account.timeline.touches(window.start_ns, window.end_ns)

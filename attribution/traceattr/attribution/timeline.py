@@ -64,6 +64,18 @@ class Timeline:
     is_forward: npt.NDArray[np.bool_]
     replays: Replays
 
+    def touches(self, start_ns: int, end_ns: int) -> npt.NDArray[np.bool_]:
+        """Return which operations are of a window: one of length zero covers nothing but did run.
+
+        Args:
+            start_ns: Begin of the window.
+            end_ns: Its end; what begins there is outside.
+        """
+        covers = (self.start_ns < end_ns) & (self.end_ns > start_ns)
+        is_instant = self.start_ns == self.end_ns
+        inside = (self.start_ns >= start_ns) & (self.start_ns <= end_ns)
+        return np.asarray(covers | (is_instant & inside), np.bool_)
+
 
 DEVICE_TO_HOST = 2
 """CUpti_ActivityMemcpyKind."""

@@ -22,3 +22,12 @@ def for_each(job: Callable[[_Item], _Result], items: Iterable[_Item]) -> tuple[_
         results = tuple(pool.map(job, work))
     release_memory()
     return results
+
+
+def both(first: Callable[[], _Item], second: Callable[[], _Result]) -> tuple[_Item, _Result]:
+    """Return what two jobs make that keep one core busy each."""
+    if cores() < 2:
+        return first(), second()
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(second)
+        return first(), running.result()

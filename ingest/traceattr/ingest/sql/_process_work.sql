@@ -6,19 +6,26 @@
 -- correlation id are not among them: their graph was instantiated before the capture.
 CREATE TABLE _process_work AS
 WITH
+of_gpu AS (
+    SELECT
+        gpu_id,
+        count(name_id) AS kernels,
+        count(name_id) FILTER (
+            WHERE launch_ns IS NULL AND NOT (replay_id IS NOT NULL AND correlation_id IS NULL)
+        ) AS kernels_without_launch
+    FROM _work
+    WHERE
+        start_ns BETWEEN (SELECT start_ns FROM _judged) AND (SELECT end_ns FROM _judged)
+    GROUP BY gpu_id
+),
+
 recorded AS (
     SELECT
         gpu.global_pid,
-        count(*) FILTER (WHERE op.kind = 'kernel') AS kernels,
-        count(*) FILTER (
-            WHERE
-            op.kind = 'kernel'
-            AND op.launch_ns IS NULL
-            AND NOT (op.replay_id IS NOT NULL AND op.correlation_id IS NULL)
-        ) AS kernels_without_launch
-    FROM _work AS op
-    INNER JOIN gpu ON op.gpu_id = gpu.gpu_id
-    INNER JOIN _judged AS judged ON op.start_ns BETWEEN judged.start_ns AND judged.end_ns
+        sum(of_gpu.kernels)::BIGINT AS kernels,
+        sum(of_gpu.kernels_without_launch)::BIGINT AS kernels_without_launch
+    FROM of_gpu
+    INNER JOIN gpu ON of_gpu.gpu_id = gpu.gpu_id
     GROUP BY gpu.global_pid
 ),
 
