@@ -8,15 +8,18 @@ CREATE TABLE _process_work AS
 WITH
 of_gpu AS (
     SELECT
-        gpu_id,
-        count(name_id) AS kernels,
-        count(name_id) FILTER (
-            WHERE launch_ns IS NULL AND NOT (replay_id IS NOT NULL AND correlation_id IS NULL)
+        op.gpu_id,
+        count(op.name_id) AS kernels,
+        count(op.name_id) FILTER (
+            WHERE
+            op.launch_ns IS NULL
+            AND NOT (op.replay_id IS NOT NULL AND op.correlation_id IS NULL)
         ) AS kernels_without_launch
-    FROM _work
+    FROM _work AS op
     WHERE
-        start_ns BETWEEN (SELECT start_ns FROM _judged) AND (SELECT end_ns FROM _judged)
-    GROUP BY gpu_id
+        op.start_ns >= (SELECT judged.start_ns FROM _judged AS judged)
+        AND op.start_ns <= (SELECT judged.end_ns FROM _judged AS judged)
+    GROUP BY op.gpu_id
 ),
 
 recorded AS (
