@@ -1,4 +1,4 @@
-"""A web server for files, which counts what it sends and can fail in every way a server can."""
+"""Files in memory, and on a web server that counts what it sends and can fail in every way."""
 
 import hashlib
 import re
@@ -7,6 +7,9 @@ from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import fsspec
 
 _RANGE = re.compile(r"bytes=(\d+)-(\d+)")
 
@@ -41,6 +44,18 @@ class FileServer:
     def named(self, name: str) -> str:
         """Return the URL of a file."""
         return f"{self.url}/{name}"
+
+
+@contextmanager
+def in_memory(**files: bytes) -> Iterator[Any]:
+    """Keep files as memory://run/NAME.sqlite, until the block ends."""
+    system = fsspec.filesystem("memory")
+    system.pipe({f"/run/{name}.sqlite": data for name, data in files.items()})
+    try:
+        yield system
+    finally:
+        system.store.clear()
+        system.pseudo_dirs[:] = [""]
 
 
 @contextmanager
@@ -95,6 +110,7 @@ def serving(**files: bytes) -> Iterator[FileServer]:
     class Server(ThreadingHTTPServer):
         daemon_threads = True
         block_on_close = False
+        request_queue_size = 128
 
         def handle_error(self, request: object, client_address: object) -> None:
             """Say nothing about clients that go away."""

@@ -7,18 +7,17 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pyarrow as pa
 import pytest
 from typer.testing import CliRunner, Result
 
 from tests.recordings import recorded
-from tests.remote_files import FileServer, serving
+from tests.remote_files import FileServer, in_memory, serving
 from traceattr.cli import app
 from traceattr.errors import ExportError
 from traceattr.ingest import machine, nearby, trace
 from traceattr.ingest.export import open_export
-from traceattr.ingest.remote_name import RemoteFile, trace_path, without_secrets
+from traceattr.ingest.remote_name import RemoteFile, trace_path
 from traceattr.ingest.scan import ColumnType, scan_table
 from traces.description import Simulation
 
@@ -50,11 +49,8 @@ def server() -> Iterator[FileServer]:
 
 @pytest.fixture
 def memory() -> Iterator[Any]:
-    files = fsspec.filesystem("memory")
-    files.pipe_file("/run/demo.sqlite", DEMO.read_bytes())
-    yield files
-    files.store.clear()
-    files.pseudo_dirs[:] = [""]
+    with in_memory(demo=DEMO.read_bytes()) as files:
+        yield files
 
 
 def run(*arguments: str | Path) -> Result:
@@ -65,14 +61,6 @@ def printed(*arguments: str | Path) -> str:
     result = run(*arguments)
     assert (result.exit_code, result.stderr) == (0, "")
     return result.stdout
-
-
-def said(*arguments: str | Path) -> str:
-    """Return the one line about what is wrong."""
-    result = run(*arguments)
-    assert result.exit_code == 2
-    [line] = result.stderr.splitlines()
-    return line
 
 
 def content(path: Path | RemoteFile) -> list[pa.Table]:
@@ -178,14 +166,6 @@ def test_a_copy_without_secrets_is_made_of_all_of_it(memory: Any, tmp_path: Path
     assert copy.read_bytes() == other.read_bytes()
 
 
-def test_a_url_of_a_file_here_is_that_file() -> None:
-    assert trace_path(DEMO.as_uri()) == DEMO
-    assert trace_path("file://localhost/a%20b") == Path("/a b")
-    assert said("report", "file://elsewhere/a.sqlite") == (
-        "error: file://elsewhere/a.sqlite: names another host (expected file:///PATH)"
-    )
-
-
 def test_a_server_that_sends_no_parts_is_asked_for_all_once(server: FileServer) -> None:
     server.has_ranges = False
     assert content(RemoteFile(server.named(NAME))) == content(DEMO)
@@ -239,62 +219,6 @@ def test_a_connection_that_always_breaks_off_is_an_error(
     assert re.match("cannot be read ", refused(RemoteFile(server.named(NAME))))
 
 
-DENIED = "; are the credentials missing, or has the URL expired?"
-
-
-@pytest.mark.parametrize(
-    ("status", "why"),
-    [
-        (401, f"access denied (401){DENIED}"),
-        (403, f"access denied (403){DENIED}"),
-        (503, "the server answered 503; run this again later"),
-    ],
-)
-def test_what_a_server_refuses_is_said(server: FileServer, status: int, why: str) -> None:
-    server.status = status
-    assert refused(RemoteFile(server.named(NAME))) == why
-
-
-def test_what_is_no_trace_is_said(server: FileServer, memory: Any) -> None:
-    memory.pipe_file("/run/a.nsys-rep", b"NVIDIA Tegra Profiler Report" + bytes(600))
-    memory.pipe_file("/run/a.zip", b"PK\3\4" + bytes(600))
-    memory.pipe_file("/run/empty.sqlite", b"")
-    memory.pipe_file("/run/short.sqlite", DEMO.read_bytes()[:9000])
-    server.files["/"] = b"<html>a list of files</html>"
-
-    assert said("report", server.named("x.sqlite")).endswith("/x.sqlite: no such file (404)")
-    assert "text, not an SQLite database" in said("report", server.named(""))
-    assert said("report", "memory://run") == (
-        "error: memory://run: a directory (expected the URL of a .sqlite file)"
-    )
-    assert said("report", "memory://run/a.nsys-rep") == (
-        "error: memory://run/a.nsys-rep: an nsys report; download it, then run:"
-        " nsys export --type sqlite --output a.sqlite a.nsys-rep"
-    )
-    assert said("report", "memory://run/a.zip").endswith(
-        "a zip archive; download it, then run: unzip a.zip"
-    )
-    assert "empty file" in said("report", "memory://run/empty.sqlite")
-    assert "truncated (9000 bytes" in said("report", "memory://run/short.sqlite")
-    assert "no such file" in said("report", "memory://run/missing.sqlite")
-    assert "nobody answers there" in said("report", "http://127.0.0.1:1/a.sqlite")
-    assert "Protocol not known: nowhere" in said("report", "nowhere://a.sqlite")
-    assert "a URL was given that is none" in said("report", "http://[jo:hunter2@/a")
-
-
-def test_a_library_that_is_missing_is_named(
-    server: FileServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("fsspec")
-    assert said("report", "s3://bucket/a.sqlite") == (
-        "error: s3://bucket/a.sqlite: needs s3fs for s3://; install it: pip install s3fs"
-    )
-    monkeypatch.setitem(__import__("sys").modules, "fsspec", None)
-    assert said("report", server.named(NAME)).endswith(
-        "needs fsspec and aiohttp; install them: pip install 'traceattr[remote]'"
-    )
-
-
 def test_secrets_in_a_url_are_used_and_neither_shown_nor_stored(
     server: FileServer, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -322,22 +246,6 @@ def test_a_new_signature_is_the_same_file(server: FileServer) -> None:
     content(RemoteFile(server.named(f"{NAME}?version=2&X-Amz-Signature=two")))
     assert server.sent_bytes > 1.9 * sent
     assert sent < 1.1 * DEMO.stat().st_size
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("https://jo:pw@host:1/a/b.sqlite?x=y#z", "https://host:1/a/b.sqlite"),
-        (
-            "not read: 's3://key@bucket/a?x' and https://b/c",
-            "not read: 's3://bucket/a' and https://b/c",
-        ),
-        ("zip://a.sqlite::https://jo@host/b.zip?x", "zip://a.sqlite::https://host/b.zip"),
-        ("is it here? jo@example.com", "is it here? jo@example.com"),
-    ],
-)
-def test_what_may_be_secret_is_cut_out_of_urls(text: str, shown: str) -> None:
-    assert without_secrets(text) == shown
 
 
 def test_a_spoiled_block_of_a_kept_copy_is_fetched_again(server: FileServer, folder: Path) -> None:

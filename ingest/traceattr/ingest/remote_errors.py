@@ -60,34 +60,35 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _status(causes: tuple[BaseException, ...]) -> int | None:
     """Return the answer of an HTTP server; aiohttp, gcsfs and botocore each put it elsewhere."""
-    told = None
     for each in causes:
-        match type(each).__name__:
-            case "ClientResponseError":
-                told = getattr(each, "status", None)
-            case "HttpError":
-                told = getattr(each, "code", None)
-            case "ClientError":
-                told = getattr(each, "response", {}).get("ResponseMetadata", {})
-                told = told.get("HTTPStatusCode")
-    return told if isinstance(told, int) else None
+        kinds = {kind.__name__ for kind in type(each).__mro__}
+        told = None
+        if "ClientResponseError" in kinds:
+            told = getattr(each, "status", None)
+        elif "HttpError" in kinds:
+            told = getattr(each, "code", None)
+        elif "ClientError" in kinds:
+            response = getattr(each, "response", {})
+            told = response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+        if isinstance(told, int):
+            return told
+    return None
 
 
 def _reason(causes: tuple[BaseException, ...]) -> str:
     import socket  # both take long, and whoever raised has them
     import ssl
 
-    status = _status(causes)
-    if status is not None:
-        return _reason_of_status(status)
-
     def has(kind: type[BaseException]) -> bool:
         return any(isinstance(each, kind) for each in causes)
 
+    status = _status(causes)
+    if has(PermissionError) or status in (401, 403):
+        return "access denied; are credentials missing, or has the URL or a token expired?"
+    if status is not None:
+        return _reason_of_status(status)
     if any(type(each).__name__ in _CREDENTIALS for each in causes):
         return "no credentials found; log in, or set them in the environment"
-    if has(PermissionError):
-        return _reason_of_status(403)
     if has(ConnectionRefusedError):
         return "nobody answers there (connection refused)"
     if has(socket.gaierror):
@@ -104,11 +105,11 @@ def _reason(causes: tuple[BaseException, ...]) -> str:
 
 
 def _reason_of_status(status: int) -> str:
-    if status in (401, 403):
-        return f"access denied ({status}); are the credentials missing, or has the URL expired?"
     if status in (404, 410):
         return f"no such file ({status})"
-    return f"the server answered {status}; run this again later"
+    if status < 500:
+        return f"the server refuses ({status}); is the URL right, and has it expired?"
+    return f"the server fails ({status}); run this again later"
 
 
 def _words(error: BaseException) -> str:

@@ -14,6 +14,9 @@ from traceattr.ingest.remote_errors import SILENCE_S, foreign_errors
 from traceattr.ingest.remote_name import RemoteFile
 
 _CONNECT_S = 20
+_PARALLEL = 32
+"""Requests at a time; small servers let more wait for seconds."""
+
 _TOTAL = re.compile(r"bytes .*/(\d+)")
 _OK, _PART, _NO_SUCH_PART = 200, 206, 416
 
@@ -44,7 +47,9 @@ def http_file_system(file: RemoteFile) -> Any:
     headers = {"Accept-Encoding": "identity"}
     client = {"timeout": timeout, "trust_env": True, "headers": headers}
     fsspec: Any = import_module("fsspec")
-    return fsspec.filesystem("http", encoded="%" in file.url, client_kwargs=client)
+    files = fsspec.filesystem("http", encoded="%" in file.url, client_kwargs=client)
+    files.batch_size = _PARALLEL
+    return files
 
 
 def ask(files: Any, url: str) -> Told:
