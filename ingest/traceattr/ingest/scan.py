@@ -103,7 +103,10 @@ def scan_small_table(export: Export, table: str, columns: Mapping[str, ColumnTyp
     """Read columns of a table of a few rows.
 
     As `scan_table`, and always through libsqlite3: to find its pages takes four times as long.
+    But for a remote file it would have to be fetched from end to end.
     """
+    if export.copy is not None:
+        return scan_table(export, table, columns)
     wanted = select(export, table, columns)
     if export.files:
         pieces = read_columns(export.files[wanted.table], wanted)
