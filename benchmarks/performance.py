@@ -15,7 +15,7 @@ import sys
 import tempfile
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -66,7 +66,7 @@ def _in_turns(commands: Mapping[str, Sequence[str]], path: Path, runs: int) -> d
                 results[name].append(run([*command, str(path)]))
             except ProgramError as error:
                 if name not in OTHERS:
-                    raise SystemExit(str(error)) from error
+                    raise
                 print(error, file=sys.stderr)
     return results
 
@@ -89,7 +89,7 @@ class Kept:
 
 
 def complete(kept: Kept, options: Namespace, folder: Path, nsys: str | None) -> Iterator[None]:
-    """Measure what is not there yet, and yield after each part."""
+    """Measure what is not there yet, and yield after each part; one that fails is left out."""
     for kernels in options.kernels:
         if f"{kernels:.0f}" in kept.sizes:
             continue
@@ -98,13 +98,23 @@ def complete(kept: Kept, options: Namespace, folder: Path, nsys: str | None) -> 
         path = place / "trace.sqlite"
         print(f"{kernels:,.0f} kernels", file=sys.stderr)
         enlarge(path, int(kernels))
-        kept.sizes[f"{kernels:.0f}"] = list(measure(path, options.runs, nsys, options.nsys_ai))
+        with _failure_said():
+            kept.sizes[f"{kernels:.0f}"] = list(measure(path, options.runs, nsys, options.nsys_ai))
         shutil.rmtree(place)  # with what other programs left beside the trace
         yield
     if not kept.fleet:
         print("fleet", file=sys.stderr)
-        kept.fleet = list(measure_fleet(folder / "fleet"))
+        with _failure_said():
+            kept.fleet = list(measure_fleet(folder / "fleet"))
         yield
+
+
+@contextmanager
+def _failure_said() -> Iterator[None]:
+    try:
+        yield
+    except ProgramError as error:
+        print(error, file=sys.stderr)
 
 
 def main() -> None:
@@ -119,7 +129,8 @@ def main() -> None:
         for _ in complete(kept, options, Path(folder), nsys):
             if options.keep is not None:
                 options.keep.write_bytes(msgspec.json.encode(kept))
-    measured = [one for kernels in options.kernels for one in kept.sizes[f"{kernels:.0f}"]]
+    sizes = [kept.sizes.get(f"{kernels:.0f}", ()) for kernels in options.kernels]
+    measured = [one for size in sizes for one in size]
     results = Results(measured, kept.fleet, versions(nsys, options.nsys_ai))
     print(text(results), end="")
     if options.write:
