@@ -27,6 +27,7 @@ from traceattr.attribution.fleet_part import RankPart, RankRounds, TracePart
 from traceattr.attribution.fleet_rounds import clock_offset
 from traceattr.cli import app, fleet
 from traceattr.cli.fleet import expand
+from traceattr.report.fleet_terminal import render_fleet_terminal
 from traceattr.report.fleet_text import fleet_headline
 from traces.cases import CASES
 
@@ -231,6 +232,25 @@ def test_of_rounds_of_one_length_only_clocks_that_differ_by_little_are_known(
     even = np.arange(12) * 100 + 10**18
 
     assert clock_offset(even, even + skew_ns, limit_ns=25) == found
+
+
+def test_ranks_without_titles_are_put_together_by_their_rounds() -> None:
+    other_ns = np.cumsum([0, 104, 99, 118, 92, 101, 109, 97, 96, 113, 103, 100]) * 10 + 10**18
+    parts = [
+        trace(f"{at}", (begins_ns + at % 3).tolist(), [50 + at] * 12)
+        for at, begins_ns in enumerate((UNEVEN_NS, other_ns, UNEVEN_NS, other_ns + 400))
+    ]
+
+    together = combine(tuple(parts))
+
+    [found] = together.runs
+    assert [(team.name, team.ranks) for team in found.teams] == [
+        ("group 1", (0, 2)),
+        ("group 2", (1, 3)),
+    ]
+    assert [team.matched for team in found.teams] == [12, 12]
+    said = " ".join(render_fleet_terminal(together, width=80, color=False).split())
+    assert "group 1: 0, 2. group 2: 1, 3." in said
 
 
 def test_without_a_wall_clock_rounds_are_not_matched() -> None:

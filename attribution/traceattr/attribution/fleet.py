@@ -7,7 +7,13 @@ from traceattr.attribution.analysis import Notice
 from traceattr.attribution.fleet_collectives import shared_collectives
 from traceattr.attribution.fleet_figures import Fleet, GroupSpread, RankFigures, Run, Team
 from traceattr.attribution.fleet_part import Parts, RankPart, TracePart
-from traceattr.attribution.fleet_rounds import Members, figures_of, members_of, worst_rounds
+from traceattr.attribution.fleet_rounds import (
+    Members,
+    figures_of,
+    members_of,
+    split_by_rounds,
+    worst_rounds,
+)
 from traceattr.attribution.groups import GAP_GROUPS
 from traceattr.attribution.rank_figures import SharedCollectives
 from traceattr.attribution.ranks import groups_by_title, title_parts
@@ -102,19 +108,24 @@ def _run(parts: Sequence[TracePart]) -> Run:
     gpus = _gpus(parts)
     has_clock = all(part.has_clock for part in parts)
     groups = groups_by_title([gpu.process for gpu in gpus])
+    if has_clock:
+        groups = tuple(team for numbers in groups for team in split_by_rounds(numbers, gpus))
     teams = [members_of(numbers, gpus, has_clock=has_clock) for numbers in groups]
     figures = (one for team in teams for one in figures_of(team))
     ranks = sorted(figures, key=lambda one: one.number)
     return Run(
         ranks=tuple(ranks),
         parallel=_parallel(gpus),
-        teams=tuple(_team(team, ranks, has_clock=has_clock) for team in teams),
+        teams=tuple(
+            _team(team, ranks, _team_name(team.gpus, at, len(teams)), has_clock=has_clock)
+            for at, team in enumerate(teams)
+        ),
         spreads=tuple(_spreads(gpus)),
         worst=tuple(worst_rounds(teams)),
     )
 
 
-def _team(members: Members, ranks: Sequence[RankFigures], *, has_clock: bool) -> Team:
+def _team(members: Members, ranks: Sequence[RankFigures], name: str, *, has_clock: bool) -> Team:
     numbers, rows = members.numbers, members.rows
     why = None if rows else _why_unmatched(members, has_clock=has_clock)
     collectives = None
@@ -125,7 +136,7 @@ def _team(members: Members, ranks: Sequence[RankFigures], *, has_clock: bool) ->
             else SharedCollectives(reason=why)
         )
     return Team(
-        name=_team_name(members.gpus),
+        name=name,
         ranks=numbers,
         matched=len(rows),
         why_unmatched=why,
@@ -138,10 +149,11 @@ def _team(members: Members, ranks: Sequence[RankFigures], *, has_clock: bool) ->
     )
 
 
-def _team_name(gpus: Sequence[RankPart]) -> str:
-    """Return what the titles of all ranks say alike."""
+def _team_name(gpus: Sequence[RankPart], at: int, teams: int) -> str:
+    """Return what the titles of all ranks say alike, or a number where they do not tell."""
     first, *others = [title_parts(gpu.process) for gpu in gpus]
-    return " ".join("".join(part) for part in first if all(part in other for other in others))
+    shared = " ".join("".join(part) for part in first if all(part in other for other in others))
+    return shared or (f"group {at + 1}" if teams > 1 else "")
 
 
 def _parallel(gpus: Sequence[RankPart]) -> tuple[tuple[str, int], ...]:

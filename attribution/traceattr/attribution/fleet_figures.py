@@ -75,7 +75,7 @@ class Team:
     """The ranks of one tensor-parallel group, which do their rounds together.
 
     Attributes:
-        name: What its titles share, such as ``DP0 PP1``; empty when they tell nothing.
+        name: What its titles share, such as ``DP0 PP1``, or a number; empty for a team alone.
         ranks: Their numbers in the run.
         matched: Rounds that were found on every rank.
         why_unmatched: Why none were, None when some were.

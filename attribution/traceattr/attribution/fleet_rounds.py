@@ -14,6 +14,7 @@ import numpy as np
 from traceattr.attribution.fleet_figures import RankFigures, WorstRound
 from traceattr.attribution.fleet_part import RankPart
 from traceattr.attribution.intervals import Times
+from traceattr.attribution.ranks import title_parts
 
 CLOCKS_NS = 10**8
 """By how much clocks of machines may differ; those that are synchronised rarely do by a tenth."""
@@ -94,20 +95,53 @@ def clock_offset(first_ns: Times, other_ns: Times, limit_ns: int) -> int | None:
         other_ns: Those of the other one.
         limit_ns: By how much begins of a round may differ.
     """
+    fits = _fits(first_ns, other_ns, limit_ns)
+    clear = _clear(fits, limit_ns)
+    if clear is not None:
+        return clear.offset_ns
+    by_clock = min(fits, key=lambda fit: abs(fit.offset_ns), default=None)
+    is_near = by_clock is not None and abs(by_clock.offset_ns) <= limit_ns
+    return by_clock.offset_ns if by_clock and is_near else None
+
+
+def _fits(first_ns: Times, other_ns: Times, limit_ns: int) -> list[_Fit]:
     middle_ns = (max(first_ns[0], other_ns[0]) + min(first_ns[-1], other_ns[-1])) // 2
     shifts = other_ns - first_ns[np.abs(first_ns - middle_ns).argmin()]
     near = shifts[np.abs(shifts) <= CLOCKS_NS + limit_ns]
-    fits = [fit for shift in near if (fit := _fit(first_ns, other_ns, shift, limit_ns))]
-    if not fits:
+    return [fit for shift in near if (fit := _fit(first_ns, other_ns, shift, limit_ns))]
+
+
+def _clear(fits: Sequence[_Fit], limit_ns: int) -> _Fit | None:
+    """Return the fit that is far better than all different ones."""
+    best = min(fits, default=None)
+    if best is None or best.rounds < ENOUGH_ROUNDS:
         return None
-    best = min(fits)
     different = (fit for fit in fits if abs(fit.offset_ns - best.offset_ns) > limit_ns)
-    if best.rounds >= ENOUGH_ROUNDS and all(
-        fit.spread_ns > TIMES_BETTER * best.spread_ns for fit in different
-    ):
-        return best.offset_ns
-    by_clock = min(fits, key=lambda fit: abs(fit.offset_ns))
-    return by_clock.offset_ns if abs(by_clock.offset_ns) <= limit_ns else None
+    is_clear = all(fit.spread_ns > TIMES_BETTER * best.spread_ns for fit in different)
+    return best if is_clear else None
+
+
+def split_by_rounds(
+    numbers: tuple[int, ...], gpus: Sequence[RankPart]
+) -> tuple[tuple[int, ...], ...]:
+    """Return ranks that no title tells apart by which of them clearly do the same rounds."""
+    mine = [gpus[number] for number in numbers]
+    if any(title_parts(gpu.process) or not gpu.rounds.start_ns for gpu in mine):
+        return (numbers,)
+    teams: list[list[int]] = []
+    for number in numbers:
+        team = next((one for one in teams if _go_together(gpus[one[0]], gpus[number])), None)
+        if team is None:
+            teams.append([number])
+        else:
+            team.append(number)
+    return tuple(map(tuple, teams)) if any(len(team) > 1 for team in teams) else (numbers,)
+
+
+def _go_together(one: RankPart, other: RankPart) -> bool:
+    limit_ns = median_low(one.rounds.wall_ns) // 4
+    first_ns, other_ns = (np.array(rank.rounds.start_ns, np.int64) for rank in (one, other))
+    return _clear(_fits(first_ns, other_ns, limit_ns), limit_ns) is not None
 
 
 def _fit(first_ns: Times, other_ns: Times, shift_ns: int, limit_ns: int) -> _Fit | None:

@@ -79,7 +79,7 @@ def _run_sentence(run: Run) -> str:
 
 def _blame(rank: RankFigures, run: Run) -> str:
     """Return how a rank is known to be the one that the others of its group wait for."""
-    who = f"The others wait for {rank_name(rank, run)} ({rank.part.file})"
+    who = f"The others wait for {_label(rank, run)} ({rank.part.file})"
     one, team = run.communication_of(rank), run.team_of(rank)
     if one is None:
         return (
@@ -99,7 +99,13 @@ def _range(lengths: Sequence[int]) -> str:
 
 
 def rank_name(rank: RankFigures, run: Run) -> str:
-    """Return what a rank is called."""
+    """Return what a rank is called, with its trace where another one is called the same."""
+    label = _label(rank, run)
+    is_known = [_label(other, run) for other in run.ranks].count(label) == 1
+    return label if is_known else f"{label} of {rank.part.file}"
+
+
+def _label(rank: RankFigures, run: Run) -> str:
     if len(run.teams) > 1 and (titled := title_parts(rank.part.process)):
         return " ".join(map("".join, titled))
     part = rank.part
@@ -133,7 +139,7 @@ def _ranks(run: Run, title: str) -> Section:
         "clock",
     )
     unmatched = [(team.name, _unmatched(team)) for team in run.teams if team.why_unmatched]
-    notes = (*([ROUNDS_NOTE] if run.matched else []), *_of_teams(unmatched, run))
+    notes = (*([ROUNDS_NOTE] if run.matched else []), *_of_teams(unmatched, run), *_untitled(run))
     heading = f"{title} ({parallel})" if parallel else title
     return Section(heading, columns, 1, rows, " ".join(notes))
 
@@ -145,6 +151,15 @@ def _unit(run: Run) -> Unit:
 
 def _unmatched(team: Team) -> str:
     return f"Rounds cannot be matched across ranks: {team.why_unmatched}."
+
+
+def _untitled(run: Run) -> Iterator[str]:
+    """Yield who is in which team where titles do not say so."""
+    if len(run.teams) > 1:
+        for team in run.teams:
+            parts = [run.ranks[number].part for number in team.ranks]
+            if not any(title_parts(part.process) for part in parts):
+                yield f"{team.name}: {', '.join(dict.fromkeys(part.file for part in parts))}."
 
 
 def _of_teams(said: Sequence[tuple[str, str]], run: Run) -> Iterator[str]:
@@ -172,7 +187,7 @@ def _rank_row(rank: RankFigures, unit: Unit, run: Run) -> tuple[str, ...]:
 
 
 def _rank_cell(rank: RankFigures, run: Run) -> str:
-    return rank_name(rank, run).removeprefix("rank ").removeprefix("GPU ")
+    return _label(rank, run).removeprefix("rank ").removeprefix("GPU ")
 
 
 def _slowest(rank: RankFigures, team: Team) -> str:
