@@ -285,5 +285,6 @@ def _worst(run: Run) -> Section:
         for worst in run.worst
     )
     columns = ("after", f"round, {unit.name}", "rank", "own beyond its median")
-    title = f"Longest of {counted(run.matched, 'round')} that every rank has"
+    whose = "every rank" if len(run.teams) == 1 else "every rank of a group"
+    title = f"Longest of {counted(run.matched, 'round')} that {whose} has"
     return Section(title, columns, 1, rows)
