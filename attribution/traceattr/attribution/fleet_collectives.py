@@ -116,7 +116,10 @@ def _ids(values: Sequence[int]) -> Ids:
 
 
 def _on_one_clock(collectives: Collectives) -> Collectives:
-    """Return collectives in whose rounds the median rank leaves with the first, as they all do."""
+    """Return collectives by clocks by which each rank leaves with the first one.
+
+    It does so in the median of the collectives of each round.
+    """
     late_ns = collectives.end_ns - collectives.end_ns[0]
     shift_ns = np.zeros_like(late_ns)
     for number in np.unique(collectives.round).tolist():
