@@ -20,7 +20,7 @@ from traceattr.attribution.pieces import named
 from traceattr.attribution.roles import Flags
 from traceattr.attribution.round_figures import Spread
 from traceattr.attribution.spread import spread
-from traceattr.attribution.timeline import Ids, Timeline
+from traceattr.attribution.timeline import Ids, Places, Timeline
 
 DEVIATIONS = 5
 """Median absolute deviations above the median of its kind from which on a layer is an outlier."""
@@ -49,7 +49,7 @@ class _Cores:
         kernels: How many kernels of target replays began before.
     """
 
-    replay: Ids
+    replay: Places
     is_attention: Flags
     start_ns: Times
     kernels: Ids
@@ -95,7 +95,8 @@ def _targets(account: Account, window: Window) -> tuple[Ids, bool]:
 
 def _find_cores(account: Account, names: KernelNames, targets: Ids) -> _Cores:
     timeline = account.timeline
-    number = np.full(len(account.pieces.start_ns) + 1, -1)  # the last is for what is in no piece
+    # The last is for what is in no piece.
+    number = np.full(len(account.pieces.start_ns) + 1, -1, np.int32)
     number[targets] = np.arange(len(targets))
     replay = number[account.pieces.of_operation]
     attention = _one_per_layer(timeline, roles.attention_core(names), replay)
@@ -103,19 +104,22 @@ def _find_cores(account: Account, names: KernelNames, targets: Ids) -> _Cores:
     at = np.union1d(attention, recurrent)
     order = at[np.argsort(replay[at], kind="stable")]
     order = order[_begin_layer(timeline, replay, order)]
-    kernels: Ids = np.cumsum((replay >= 0) & (timeline.name_id >= 0), dtype=np.int64)
+    kernels = np.cumsum((replay >= 0) & (timeline.name_id >= 0), dtype=np.int32)
     return _Cores(
-        replay[order], np.isin(order, attention), timeline.start_ns[order], kernels[order]
+        replay[order],
+        np.isin(order, attention),
+        timeline.start_ns[order],
+        kernels[order].astype(np.int64),
     )
 
 
-def _begin_layer(timeline: Timeline, replay: Ids, cores: Ids) -> Flags:
+def _begin_layer(timeline: Timeline, replay: Places, cores: Ids) -> Flags:
     """Return which cores are the first of their layer: a GEMM lies between it and the one before.
 
     Attention over a tree of drafts runs the same kernel twice in each layer, for the prefix and for
     the tree.  Where that makes longer runs of cores, GEMMs have no category and tell nothing.
     """
-    gemms = np.cumsum(_IS_GEMM[timeline.label] & (replay >= 0))[cores]
+    gemms = np.cumsum(_IS_GEMM[timeline.label] & (replay >= 0), dtype=np.int32)[cores]
     owner = replay[cores]
     is_first: Flags = (np.diff(owner, prepend=-1) != 0) | (np.diff(gemms, prepend=-1) != 0)
     cores_per_layer = np.diff(np.flatnonzero(np.append(is_first, True)))
@@ -124,7 +128,7 @@ def _begin_layer(timeline: Timeline, replay: Ids, cores: Ids) -> Flags:
     return is_first
 
 
-def _one_per_layer(timeline: Timeline, flags: Flags, replay: Ids) -> Ids:
+def _one_per_layer(timeline: Timeline, flags: Flags, replay: Places) -> Ids:
     """Return where, in each replay, the most frequent of some names runs.
 
     Of the kernels that make up one layer's attention each runs once per layer; where several are
@@ -134,7 +138,7 @@ def _one_per_layer(timeline: Timeline, flags: Flags, replay: Ids) -> Ids:
     if not len(at):
         return at
     keys, first, of_key, times = np.unique(
-        replay[at] * len(flags) + timeline.name_id[at],
+        replay[at].astype(np.int64) * len(flags) + timeline.name_id[at],
         return_index=True,
         return_inverse=True,
         return_counts=True,

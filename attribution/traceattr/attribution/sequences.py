@@ -10,7 +10,7 @@ from traceattr.attribution.analysis import Window
 from traceattr.attribution.labels import LABELS, KernelNames
 from traceattr.attribution.piece_kinds import GRAPH_KINDS, PieceKind
 from traceattr.attribution.sequence_figures import GraphSequence, GraphSequences, NamedKernel
-from traceattr.attribution.timeline import Ids
+from traceattr.attribution.timeline import Ids, Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class _Nodes:
         what: What each is: its kernel name, or its label where it has none; the same shape.
     """
 
-    at: Ids
-    what: Ids
+    at: Places
+    what: Places
 
 
 def graph_sequences(
@@ -57,14 +57,13 @@ def _of_gpu(account: Account, window: Window) -> Iterator[GraphSequence]:
         if not lengths:
             continue
         rows = max(map(_most_frequent, lengths), key=lambda nodes: nodes.at.shape)
-        durations = (account.timeline.end_ns - account.timeline.start_ns)[rows.at]
         yield GraphSequence(
             gpu=account.timeline.gpu_id,
             kind=kind.value,
             replays=len(rows.at),
             of_replays=len(pieces),
             kernels=tuple(rows.what[0].tolist()),
-            median_ns=tuple(_median(durations).tolist()),
+            median_ns=tuple(_median_ns(account, at) for at in rows.at.T),
         )
 
 
@@ -87,15 +86,16 @@ def _by_length(account: Account, pieces: Ids) -> Iterator[_Nodes]:
     # The last is for what is in no piece.
     number = np.full(len(account.pieces.start_ns) + 1, -1, np.int32)
     number[pieces] = np.arange(len(pieces))
-    inside = np.flatnonzero(number[account.pieces.of_operation] >= 0)
-    owner = number[account.pieces.of_operation[inside]]
-    at = inside[np.lexsort((~timeline.is_forward[inside], owner))]
-    count = np.bincount(owner, minlength=len(pieces))
-    first = np.cumsum(count) - count
+    owner = number[account.pieces.of_operation]
+    at = np.flatnonzero(owner >= 0).astype(np.int32)
+    owner = owner[at]
+    at = at[np.argsort(2 * owner + ~timeline.is_forward[at], kind="stable")]
+    count = np.bincount(owner, minlength=len(pieces)).astype(np.int32)
+    first = np.cumsum(count, dtype=np.int32) - count
     names = timeline.name_id[at]
     what = np.where(names >= 0, names, np.int32(-1) - timeline.label[at])
     for length in np.unique(count[count > 0]).tolist():
-        rows = first[count == length][:, np.newaxis] + np.arange(length)
+        rows = first[count == length][:, np.newaxis] + np.arange(length, dtype=np.int32)
         yield _Nodes(at[rows], what[rows])
 
 
@@ -109,7 +109,8 @@ def _most_frequent(nodes: _Nodes) -> _Nodes:
     return _Nodes(nodes.at[same], nodes.what[same])
 
 
-def _median(durations: Ids) -> Ids:
-    """Return the median of each column, one that occurs in it."""
+def _median_ns(account: Account, at: Places) -> int:
+    """Return the median length of operations at some positions, one that occurs."""
+    durations = account.timeline.end_ns[at] - account.timeline.start_ns[at]
     middle = (len(durations) - 1) // 2
-    return np.asarray(np.partition(durations, middle, axis=0)[middle], np.int64)
+    return int(np.partition(durations, middle)[middle])
