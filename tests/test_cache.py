@@ -63,7 +63,7 @@ def test_a_kept_report_is_the_same_to_the_byte_and_starts_neither_duckdb_nor_num
     program = (
         "import sys; from traceattr.cli import app\n"
         "app(['report', sys.argv[1], '--format', 'json'], standalone_mode=False)\n"
-        "sys.stderr.write(' '.join({'duckdb', 'numpy', 'pyarrow'} & set(sys.modules)))"
+        "sys.stderr.write(' '.join({'duckdb', 'fsspec', 'numpy', 'pyarrow'} & set(sys.modules)))"
     )
     again = subprocess.run(
         [sys.executable, "-c", program, str(trace)], capture_output=True, text=True, check=True

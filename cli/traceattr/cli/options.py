@@ -15,7 +15,8 @@ from traceattr.report.render import ReportFormat
 if TYPE_CHECKING:
     TypedTrace = TracePath
 else:
-    TypedTrace = Path  # Typer takes no unions; `trace_path` decides what it is
+    # Typer takes no unions, and shows the name of the type; `trace_path` decides what it is.
+    TypedTrace = type("path|URL", (), {})
 
 _Words = TypeVar("_Words", bound=StrEnum)
 _Named = TypeVar("_Named", bound=TracePath | None)
