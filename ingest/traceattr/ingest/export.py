@@ -6,7 +6,7 @@ import sqlite3
 import stat
 import tempfile
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from traceattr.errors import ExportError
 from traceattr.ingest import export_format
+from traceattr.ingest.foreign import refuse_foreign
 from traceattr.ingest.remote_copy import RemoteCopy, open_copy
 from traceattr.ingest.remote_name import RemoteFile, TracePath
 from traceattr.ingest.remote_rows import fetch_schema
@@ -38,20 +39,6 @@ _WAL_FORMAT = 2
 _WAL_HEADER_BYTES = 32
 # How long a writer may hold the file before we say that it does.
 _LOCK_WAIT_S = 1.0
-
-_ACTIVITY_TABLES = frozenset(
-    {
-        "cupti_activity_kind_kernel",
-        "cupti_activity_kind_memcpy",
-        "cupti_activity_kind_memset",
-        "cupti_activity_kind_graph_trace",
-        "cupti_activity_kind_runtime",
-        "nvtx_events",
-        "gpu_metrics",
-        "meta_data_export",
-        "export_meta_data",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +154,7 @@ def open_export(
             raise sqlite_failure(path, "a table", error) from error
         except OSError as error:
             raise ExportError(f"{path}: cannot be read ({error.strerror or error})") from error
-        _refuse_foreign(path, export.tables)
+        refuse_foreign(path, export.tables)
         # Tables that are no SQLite are columns already.
         yield export if export.files else replace(export, kept=kept)
 
@@ -336,35 +323,6 @@ ORDER BY
     sqlite_master.rowid,
     columns.cid
 """
-
-
-def _refuse_foreign(path: TracePath, tables: Mapping[str, tuple[str, ...]]) -> None:
-    columns = {
-        table.lower(): {column.lower() for column in names} for table, names in tables.items()
-    }
-    cupti = {table for table in columns if table.startswith("cupti_activity_kind_")}
-    if any("_id_" in columns[table] for table in cupti) and not _has_nsys_columns(columns, cupti):
-        raise ExportError(
-            f"{path}: an nvprof database, which is not supported; record with nsys profile instead"
-        )
-    if not columns.keys() & _ACTIVITY_TABLES and not cupti:
-        raise ExportError(f"{path}: {_foreign(path, tables)}")
-    metadata = columns.keys() & {"stringids", "meta_data_export", "export_meta_data"}
-    if not metadata and not _has_nsys_columns(columns, cupti):
-        raise ExportError(f"{path}: {_foreign(path, tables)}")
-
-
-def _has_nsys_columns(columns: Mapping[str, set[str]], tables: Collection[str]) -> bool:
-    """Whether a CUPTI table has the process key that only nsys adds."""
-    return any(columns[table] & {"globalpid", "globaltid"} for table in tables)
-
-
-def _foreign(path: TracePath, tables: Collection[str]) -> str:
-    some = ", ".join(sorted(tables)[:3]) or "none"
-    return (
-        f"tables, but not of an nsys export (no StringIds or CUPTI tables; it has: {some})"
-        f"; to make one: {export_format.export_first(path)}"
-    )
 
 
 def _uri(database: Path, header: bytes) -> str:
