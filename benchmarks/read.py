@@ -1,8 +1,9 @@
-"""Time reading a kernel table: the page reader, the stdlib fallback and a raw scan by SQLite.
+"""Time reading a kernel table: the page reader, the fallback, kept columns, a scan by SQLite.
 
 Run it from the repository root: `python -m benchmarks.read [ROWS]`.
 """
 
+import os
 import sqlite3
 import statistics
 import sys
@@ -12,8 +13,10 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+from traceattr.ingest.cache_folder import cache_folder
 from traceattr.ingest.export import Export, open_export
-from traceattr.ingest.scan import ColumnType, scan_table
+from traceattr.ingest.kept import open_kept
+from traceattr.ingest.scan import ColumnType, scan_kept, scan_table
 from traceattr.ingest.selection import select
 from traceattr.ingest.sqlite_rows import read_rows
 
@@ -94,6 +97,23 @@ def read_slowly(export: Export) -> int:
         return sum(piece.rows.num_rows for piece in pieces)
 
 
+def read_and_keep(path: Path) -> int:
+    """Read the wanted columns and keep them, as for a trace that was read before."""
+    for found in sorted(cache_folder().glob("*.parquet")):
+        found.unlink()
+    with open_export(path, kept=open_kept(path)) as export:
+        scan = scan_table(export, KERNEL, WANTED, kept=export.kept)
+        return sum(batch.num_rows for batch in scan.batches)
+
+
+def read_kept(path: Path) -> int:
+    """Read the wanted columns where they were kept."""
+    with open_export(path, kept=open_kept(path)) as export:
+        scan = scan_kept(export, KERNEL, WANTED)
+        assert scan is not None
+        return sum(batch.num_rows for batch in scan.batches)
+
+
 def scan_raw(export: Export) -> int:
     """Let SQLite look at one column of every row: the least it can do."""
     with closing(export.connect()) as connection:
@@ -117,6 +137,7 @@ def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "kernels.sqlite"
+        os.environ["TRACEATTR_CACHE_DIR"] = str(Path(directory) / "cache")
         write_export(path, rows)
         print(f"{rows} kernels, {path.stat().st_size / 1e6:.0f} MB, {len(WANTED)} columns wanted")
         with open_export(path) as export:
@@ -125,6 +146,8 @@ def main() -> None:
                 "page reader, 2 threads": median_s(lambda: read_fast(export, 2), rows, RUNS),
                 "page reader, 1 thread": median_s(lambda: read_fast(export, 1), rows, RUNS),
                 "stdlib fallback": median_s(lambda: read_slowly(export), rows, 1),
+                "page reader that keeps": median_s(lambda: read_and_keep(path), rows, RUNS),
+                "kept columns": median_s(lambda: read_kept(path), rows, RUNS),
             }
     print(f"{'SELECT count(*), sum(start)':28}{raw_s:8.3f} s")
     for name, seconds in times_s.items():

@@ -23,6 +23,9 @@ from traceattr.ingest.selection import Piece
 _NUMBERED = ("start", "end", "correlationId")
 """Columns whose values grow from row to row; others hold few distinct values each."""
 
+_TIMES = ("start", "end")
+"""Columns of which each group says the least and the greatest value."""
+
 _TAIL_BYTES = 8
 """Length of the footer and magic number, with which a Parquet file ends."""
 
@@ -70,7 +73,13 @@ class ColumnWriter:
             column_encoding={
                 name: "DELTA_BINARY_PACKED" for name in schema.names if name in _NUMBERED
             },
+            write_statistics=[name for name in schema.names if name in _TIMES],
         )
+
+    @property
+    def bytes(self) -> int:
+        """How long the file is by now."""
+        return self._sink.tell()
 
     def add(self, batches: Sequence[pa.RecordBatch]) -> None:
         """Write a group.
@@ -153,7 +162,8 @@ class ColumnFile:
     def rows(self, groups: Iterable[int]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of groups, one batch for each.
 
-        Threads of Arrow would each leave a heap of their own, and hardly be faster: groups are small.
+        Threads of Arrow would each leave a heap of their own, and hardly be faster: groups are
+        small.
         """
         for at in groups:
             rows = self._parquet.read_row_group(at, use_threads=False)
@@ -167,7 +177,7 @@ class ColumnFile:
         group = self._parquet.metadata.row_group(at)
         columns = (group.column(number) for number in range(group.num_columns))
         bounds = {column.path_in_schema: column.statistics for column in columns}
-        start, end = bounds["start"], bounds["end"]
+        start, end = (bounds[name] for name in _TIMES)
         # Without bounds no row has a time, and none is wanted.
         return bool(
             start.has_min_max

@@ -1,8 +1,8 @@
 """Columns of large tables that an earlier command read, kept for the next one.
 
-Reading them takes a quarter of what reading an export takes, and writing them a third.  Who comes
-back to a trace will come back again: so they are written when it is read for the second time, and
-at once where the export is read the slow way.
+Reading them takes less than half of what reading an export takes, and writing them half of it.  Who
+comes back to a trace will come back again: so they are written when it is read for the second time,
+and at once where the export is read the slow way.
 """
 
 import hashlib
@@ -63,6 +63,7 @@ class Kept:
     failure: OSError | None = None
     _key: str = field(init=False)
     _was_read: bool = field(init=False)
+    _was_current: bool | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         depends_on = self.content, code_of(ingest.__path__), pa.__version__
@@ -77,7 +78,7 @@ class Kept:
             near: Which rows, and perhaps more; None for all. Of a part it is not known what was
                 odd about it, so that a part of odd columns is not returned.
         """
-        if fingerprint(self.trace) != self.content:
+        if not self._is_current():
             return None
         for path in self.files.folder.glob(f"{self._name(wanted)}.*.parquet"):
             found = _sound(path, near)
@@ -89,6 +90,16 @@ class Kept:
             if found is not None and (near is None or found.columns.odd == Odd()):
                 return found
         return None
+
+    def _is_current(self) -> bool:
+        """Return whether the trace is that of the fingerprint, now that it is open.
+
+        From then on whoever reads it notices a change.  Of a trace that lies elsewhere a server is
+        asked, so that once must do.
+        """
+        if self._was_current is None:
+            self._was_current = fingerprint(self.trace) == self.content
+        return self._was_current
 
     def while_read(self, wanted: Selection, pieces: Iterator[Piece]) -> Iterator[Piece]:
         """Yield pieces of a whole table, and keep them if that is likely to pay."""
@@ -152,6 +163,7 @@ class _Writing:
 
     def __init__(self, files: CacheFiles, schema: pa.Schema, *, was_read: bool) -> None:
         self.is_first_time = False
+        self._is_over = False
         self._files, self._schema, self._was_read = files, schema, was_read
         self._waiting: list[pa.RecordBatch] = []
         self._odd = Odd()
@@ -161,7 +173,7 @@ class _Writing:
 
     def take(self, piece: Piece) -> None:
         """Take in the next rows."""
-        if self.is_first_time:
+        if self._is_over:
             return
         self._odd = self._odd.and_of(piece)
         self._waiting.append(piece.rows)
@@ -170,7 +182,7 @@ class _Writing:
         if self._was_read or self._odd.reason is not None:
             self._write()
         else:
-            self.is_first_time = True
+            self.is_first_time = self._is_over = True
         self._waiting.clear()
 
     def _write(self) -> None:
@@ -179,19 +191,21 @@ class _Writing:
             self._writer = ColumnWriter(self._file, self._schema)
             self._opened.callback(self._writer.abandon)
         self._writer.add(self._waiting)
+        if self._writer.bytes > self._files.limit_bytes:
+            self.close()
 
     def finish(self, name: str) -> None:
-        """Give the file its name, if it was begun and is not too large."""
-        if self._file is None or self._writer is None:
-            return
-        if self._waiting:
+        """Give the file its name, if it was begun and did not become too large."""
+        if self._waiting and self._writer is not None:
             self._write()
+        if self._file is None or self._writer is None or self._is_over:
+            return
         digest = self._writer.finish(self._odd)
-        if self._file.tell() <= self._files.limit_bytes:
-            self._files.finish(self._file, f"{name}.{digest}.parquet")
+        self._files.finish(self._file, f"{name}.{digest}.parquet")
 
     def close(self) -> None:
-        """Remove what has no name."""
+        """End, and remove what has no name."""
+        self._is_over = True
         self._waiting.clear()
         with suppress(OSError):
             self._opened.close()
