@@ -90,9 +90,10 @@ class PageFile:
     copy: RemoteCopy | None = None
 
     def fetch(self, numbers: Integers) -> None:
-        """Fetch pages that are read soon, all at once."""
+        """Fetch pages that are read soon, all at once; of a malformed b-tree some are nowhere."""
         if self.copy is not None:
-            self.copy.fetch_pages(numbers, self.page_bytes)
+            there = numbers[(numbers >= 1) & (numbers <= self.pages)]
+            self.copy.fetch_pages(there, self.page_bytes)
 
     def read(self, numbers: Integers) -> Block:
         """Read pages by number, counted from 1, in the order given.
