@@ -22,8 +22,12 @@ GOLDEN = Path(__file__).parent / "golden"
 
 # The machines that run the tests are shared, so no example has a deadline; a change lands or not by
 # what it does, so there the examples are the same every time.
-settings.register_profile("here", deadline=None)
-settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+EXAMPLES = int(os.environ.get("TRACEATTR_EXAMPLES", "60"))
+"""What is made up for each property; more of it finds rarer mistakes."""
+settings.register_profile("here", deadline=None, max_examples=EXAMPLES)
+settings.register_profile(
+    "ci", deadline=None, max_examples=EXAMPLES, derandomize=True, print_blob=True
+)
 settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 # Making the commands from their signatures takes longer than most of them run.

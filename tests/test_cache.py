@@ -114,16 +114,15 @@ def test_what_cannot_be_known_has_no_entry(trace: Path, tmp_path: Path) -> None:
         assert cache_key(path, load_rules(), STEADY_ROUNDS, "plain") is None
 
 
-@pytest.mark.parametrize("damage", [b"", b"traceattr cache 1\n", b"\0" * 1000])
-def test_a_damaged_entry_is_as_good_as_none(folder: Path, trace: Path, damage: bytes) -> None:
+def test_a_damaged_entry_is_as_good_as_none(folder: Path, trace: Path) -> None:
     first = json_of(trace)
     [entry] = entries(folder)
     whole = entry.read_bytes()
-    entry.write_bytes(damage)
-    assert json_of(trace) == first
-    assert entry.read_bytes() == whole
-    entry.write_bytes(whole[:-200] + b"1" + whole[-199:])
-    assert json_of(trace) == first
+    one_byte = whole[:-200] + b"1" + whole[-199:]
+    for damage in (b"", b"traceattr cache 1\n", b"\0" * 1000, one_byte):
+        entry.write_bytes(damage)
+        assert json_of(trace) == first
+        assert entry.read_bytes() == whole
 
 
 STEPS = ("write", "fsync", "replace", "evict")

@@ -300,9 +300,9 @@ def test_envelopes_hide_pairs_and_not_seams() -> None:
 
 
 def test_a_slower_seam_shows_in_its_row_and_in_no_other() -> None:
-    base, _ = simulated(Simulation(rounds=12))
+    base, _ = simulated(Simulation(rounds=6))
     delays = {"verify->draft_extend": 60_000}
-    head, _ = simulated(Simulation(rounds=12, seam_delays_ns=delays))
+    head, _ = simulated(Simulation(rounds=6, seam_delays_ns=delays))
 
     change_us = {
         before.seam: ((after.per_round_ns or 0) - (before.per_round_ns or 0)) / 1000

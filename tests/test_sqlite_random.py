@@ -1,4 +1,3 @@
-import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -7,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.page_files import (
@@ -19,10 +18,6 @@ from traceattr.ingest.export import open_export
 from traceattr.ingest.scan import ColumnType, scan_table
 from traceattr.ingest.selection import select
 from traceattr.ingest.sqlite_rows import read_rows
-
-EXAMPLES = int(os.environ.get("TRACEATTR_EXAMPLES", "60"))
-"""Tables that are made up and read both ways; more of them find rarer mistakes."""
-
 
 PLAIN_NUMBERS = st.none() | st.integers(-(2**63), 2**63 - 1) | st.integers(-2, 300)
 PLAIN_TEXTS = st.none() | st.text(max_size=90) | st.binary(max_size=90)
@@ -129,7 +124,6 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("pages") / "a.sqlite"
 
 
-@settings(deadline=None, max_examples=EXAMPLES)
 @given(
     tables(PLAIN_TABLES, PLAIN_NUMBERS, PLAIN_TEXTS | LONG_TEXTS),
     st.sampled_from([512, 4096, 2**20]),
@@ -140,7 +134,6 @@ def test_whatever_sqlite_writes_is_read_the_same(
     assert_read_fast(table.write(scratch), block_bytes=block_bytes)
 
 
-@settings(deadline=None, max_examples=EXAMPLES)
 @given(tables(ODD_TABLES, ODD_VALUES, ODD_VALUES), st.data())
 def test_a_scan_has_the_same_rows_as_the_slow_reader_whatever_they_hold(
     scratch: Path, table: Table, data: st.DataObject
