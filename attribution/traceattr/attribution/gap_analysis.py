@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 
+from traceattr.attribution.blocks import blocks
 from traceattr.attribution.gap_figures import Gap, GapKindName, GpuGaps, PairTime, SeamTime
 from traceattr.attribution.gpu_time import OwnedTime
 from traceattr.attribution.groups import NO_WORK
@@ -121,7 +122,7 @@ def _gpu_gaps(
     sample = whole_rounds(gaps, owned.sample)
     told = _Told(gaps, found.story, len(sample), _round_of(gaps, sample))
     shown = {kind: _shown(gaps, kind, choice.min_ns) for kind in GapKind}
-    is_shorter = gaps.length_ns < choice.min_ns
+    shorter = _shorter(gaps, choice.min_ns)
     longest = _longest(gaps, choice)
     return GpuGaps(
         gpu=timeline.gpu_id,
@@ -134,8 +135,8 @@ def _gpu_gaps(
         seams=_seams(told, shown[GapKind.SEAM]),
         pairs=None if owned.idle.hides_gaps else _pairs(told, shown[GapKind.IN_GRAPH]),
         no_work=_no_work(told, shown[GapKind.NO_WORK]),
-        shorter_count=int(is_shorter.sum()),
-        shorter_ns=int(gaps.lengths_ns(np.flatnonzero(is_shorter)).sum()),
+        shorter_count=len(shorter),
+        shorter_ns=int(gaps.lengths_ns(shorter).sum()),
         longest=name_ranges(
             connection, calls, told.story, longest.tolist(), gap_list(gaps, told.story, longest)
         ),
@@ -179,7 +180,17 @@ def _read_calls(
 
 def _round_of(gaps: Gaps, sample: RoundSample) -> Places:
     """Return which round of a sample each gap begins in, -1 for none."""
-    return sample.index_of(gaps.start_ns).astype(np.int32)
+    found = np.empty(len(gaps.start_ns), np.int32)
+    for part in blocks(len(found)):
+        found[part] = sample.index_of(gaps.start_ns[part])
+    return found
+
+
+def _shorter(gaps: Gaps, min_ns: int) -> Ids:
+    """Return the positions of the gaps that are left out."""
+    if min_ns <= 0:
+        return np.empty(0, np.int64)
+    return np.flatnonzero(gaps.length_ns < min_ns)
 
 
 def _shown(gaps: Gaps, kind: GapKind, min_ns: int) -> Places:
@@ -256,11 +267,18 @@ def _pair(told: _Told, key: int, chosen: Ids | Places) -> PairTime:
 
 def _longest(gaps: Gaps, choice: GapChoice) -> Ids:
     """Return the positions of the longest gaps; of equal ones the earlier come first."""
-    length, least_ns, top = gaps.length_ns, choice.min_ns, choice.top
+    found = [_longest_in(part, gaps, choice) for part in blocks(len(gaps.start_ns))]
+    chosen = np.concatenate([np.empty(0, np.int64), *found])
+    return chosen[np.argsort(-gaps.lengths_ns(chosen), kind="stable")[: choice.top]]
+
+
+def _longest_in(part: slice, gaps: Gaps, choice: GapChoice) -> Ids:
+    """Return the positions of the longest gaps in a part, and of those as long as the last."""
+    length, least_ns, top = gaps.end_ns[part] - gaps.start_ns[part], choice.min_ns, choice.top
     if 0 < top < len(length):
         least_ns = max(least_ns, int(np.partition(length, -top)[-top]))
-    chosen = np.flatnonzero(length >= least_ns)
-    return chosen[np.argsort(-length[chosen], kind="stable")[:top]]
+    at: Ids = np.flatnonzero(length >= least_ns)
+    return at + int(part.start)
 
 
 def gap_list(gaps: Gaps, story: Story, positions: Ids) -> list[Gap]:

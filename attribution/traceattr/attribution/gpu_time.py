@@ -14,6 +14,7 @@ from traceattr.attribution.analysis import (
     GroupSpread,
     Window,
 )
+from traceattr.attribution.blocks import blocks
 from traceattr.attribution.gap_figures import Completeness
 from traceattr.attribution.groups import NO_WORK, group_of
 from traceattr.attribution.idle import IdleParts, split_idle
@@ -147,7 +148,7 @@ def _round_matrix(
 ) -> Times:
     """Return the time of each key in each round by when it begins, shape (rounds, keys)."""
     sums = np.zeros(len(sample) * keys)
-    for part in _blocks(len(start_ns)):
+    for part in blocks(len(start_ns)):
         at = sample.index_of(start_ns[part])
         inside = at >= 0
         place = at[inside] * keys + key[part][inside]
@@ -158,18 +159,9 @@ def _round_matrix(
 def _sums(key: npt.NDArray[np.integer], ns: Times) -> npt.NDArray[np.float64]:
     """Return the time of each label and phase, shape (keys,)."""
     sums = np.zeros(_KEYS)
-    for part in _blocks(len(key)):
+    for part in blocks(len(key)):
         sums += np.bincount(key[part], weights=ns[part], minlength=_KEYS)
     return sums
-
-
-_BLOCK = 2**19
-
-
-def _blocks(length: int) -> Iterator[slice]:
-    """Yield parts of arrays for which room can be made where a copy of the whole costs too much."""
-    for begin in range(0, length, _BLOCK):
-        yield slice(begin, begin + _BLOCK)
 
 
 _KEYS = len(LABELS) * len(PHASES)

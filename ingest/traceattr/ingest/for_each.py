@@ -17,9 +17,10 @@ def for_each(job: Callable[[_Item], _Result], items: Iterable[_Item]) -> tuple[_
     """
     work = list(items)
     if len(work) < 2 or cores() < 2:
-        return tuple(map(job, work))
-    with ThreadPoolExecutor(min(len(work), cores())) as pool:
-        results = tuple(pool.map(job, work))
+        results = tuple(map(job, work))
+    else:
+        with ThreadPoolExecutor(min(len(work), cores())) as pool:
+            results = tuple(pool.map(job, work))
     release_memory()
     return results
 
