@@ -6,7 +6,7 @@ import sqlite3
 import stat
 import tempfile
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +20,7 @@ from traceattr.ingest import export_format
 from traceattr.ingest.foreign import refuse_foreign
 from traceattr.ingest.remote_copy import RemoteCopy, open_copy
 from traceattr.ingest.remote_name import RemoteFile, TracePath
-from traceattr.ingest.remote_rows import fetch_schema
+from traceattr.ingest.remote_rows import fetch_schema, fetch_tops
 from traceattr.ingest.remote_source import find_source
 from traceattr.ingest.table_files import (
     STREAM_MAGIC,
@@ -80,6 +80,19 @@ class Export:
     def connect_to_fetched(self) -> sqlite3.Connection:
         """Do the same, but read nothing of a remote file that was not fetched: it is zeros."""
         return _connect(self.uri)
+
+    def fetch_soon(self, tables: Collection[str]) -> None:
+        """Fetch at once where tables of a remote file begin; one by one each would be waited for.
+
+        Raises:
+            ExportError: They cannot be fetched.
+        """
+        if self.copy is None:
+            return
+        query = "SELECT name, rootpage FROM sqlite_master WHERE type = 'table'"
+        with closing(self.connect_to_fetched()) as connection:
+            roots = [root for name, root in connection.execute(query) if name in tables]
+        fetch_tops(self.copy, roots)
 
     def table_name(self, name: str) -> str:
         """The name of a table as spelt in the file, whatever the case asked for.

@@ -5,7 +5,7 @@ above it are there already, as nobody finds a leaf without them.  Section number
 https://www.sqlite.org/fileformat2.html.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,8 +122,21 @@ def fetch_schema(copy: RemoteCopy) -> None:
     Raises:
         ExportError: It cannot be fetched.
     """
-    pages, level = _pages(copy), [1]
-    for _ in range(_MAX_DEPTH):
+    _fetch_trees(copy, [1], _MAX_DEPTH)
+
+
+def fetch_tops(copy: RemoteCopy, roots: Sequence[int]) -> None:
+    """Fetch the upper two levels of b-trees, which is all of small ones.
+
+    Raises:
+        ExportError: They cannot be fetched.
+    """
+    _fetch_trees(copy, roots, 2)
+
+
+def _fetch_trees(copy: RemoteCopy, roots: Sequence[int], depth: int) -> None:
+    pages, level = _pages(copy), roots
+    for _ in range(depth):
         level = [child for page in pages.read(level) for child in page.children()]
 
 

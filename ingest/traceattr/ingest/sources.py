@@ -121,3 +121,6 @@ SMALL_TABLES: Mapping[str, Columns] = {
     | _texts("name", "uuid", "busLocation"),
 }
 """Tables of a few rows, and their columns to read.  Those of metadata hold secrets too."""
+
+READ_ALWAYS = frozenset({*SMALL_TABLES, *(source.table for source in (*GPU_WORK, API, STRINGS))})
+"""Tables that every analysis reads."""

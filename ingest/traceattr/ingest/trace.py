@@ -20,7 +20,7 @@ from traceattr.ingest.kept import Kept
 from traceattr.ingest.names import name_by_id, name_kernels
 from traceattr.ingest.nearby import CONTEXT_NS, Near, around, is_worth_it, sampled_owners
 from traceattr.ingest.remote_name import TracePath
-from traceattr.ingest.sources import API, GPU_WORK
+from traceattr.ingest.sources import API, GPU_WORK, READ_ALWAYS
 from traceattr.ingest.stage import Staged, read, run_over
 
 
@@ -188,6 +188,7 @@ def load_trace(
     Raises:
         ExportError: A table that is needed is damaged, or there is no GPU work.
     """
+    export.fetch_soon(READ_ALWAYS)
     capture = read_capture(export)
     for table in ("_op_kind", "capture", "diagnostic", "gpu", "kernel_name"):
         run_sql(connection, table)
