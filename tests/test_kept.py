@@ -223,6 +223,22 @@ def test_columns_of_a_trace_that_was_rewritten_are_not_read(filled: Path, trace:
     assert filled.exists()
 
 
+def test_columns_are_kept_with_what_stands_in_a_log_beside_the_trace(
+    trace: Path, folder: Path
+) -> None:
+    first = kernels_of(trace)
+    with closing(sqlite3.connect(trace)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        for _ in range(2):
+            with database:
+                database.execute('UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET "end" = "end" + 1')
+            from_export = tables_of(trace, None)[0][0]
+            found = [tables_of(trace, open_kept(trace))[0][0] for _ in range(3)]
+            assert found == [from_export] * 3
+        assert len(columns_in(folder)) == 2 * 3  # kernels, their grids, and calls
+    assert kernels_of(trace)["end"][0].as_py() == first["end"][0].as_py() + 2
+
+
 def wanted_of(trace: Path) -> Selection:
     with open_export(trace) as export:
         return select(export, KERNELS.table, KERNELS.columns)
