@@ -89,7 +89,7 @@ def caused(error: Exception, cause: Exception) -> Exception:
         (ClientError(403), DENIED),
         (NoCredentialsError("x"), "no credentials found; log in, or set them in the environment"),
         (caused(OSError("x"), socket.gaierror(-2, "x")), "no such host, or no network"),
-        (caused(OSError("x"), ssl.SSLError(1, "x")), "its certificate is not trusted (x)"),
+        (caused(OSError("x"), ssl.SSLError(1, "x")), "no secure connection (x)"),
         (TimeoutError(), "no answer in time; run this again"),
         (OSError(5, "Input/output error"), "cannot be read (Input/output error)"),
         (OSError("https://jo:pw@host/a?sig=geheim"), "cannot be read (https://host/a)"),
@@ -105,10 +105,12 @@ def test_what_is_no_trace_is_said(server: FileServer, memory: Any) -> None:
     memory.pipe_file("/run/a.zip", b"PK\3\4" + bytes(600))
     memory.pipe_file("/run/empty.sqlite", b"")
     memory.pipe_file("/run/short.sqlite", DEMO.read_bytes()[:9000])
-    server.files["/"] = b"<html>a list of files</html>"
+    server.files["/"] = b"<HTML>a list of files</HTML>"
+    server.files["/a.txt"] = b"notes"
 
     assert said("report", server.named("x.sqlite")).endswith("/x.sqlite: no such file (404)")
-    assert "text, not an SQLite database" in said("report", server.named(""))
+    assert "a web page, such as a list of files" in said("report", server.named(""))
+    assert "text, not an SQLite database; download it" in said("report", server.named("a.txt"))
     assert said("report", "memory://run") == (
         "error: memory://run: a directory (expected the URL of a .sqlite file)"
     )

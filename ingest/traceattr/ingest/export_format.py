@@ -63,6 +63,8 @@ def wrong_remote_format(path: RemoteFile, head: bytes) -> str:
     """What is wrong with a remote file that does not start like an SQLite database."""
     if head.startswith(REPORT_MAGIC):
         return f"an nsys report; download it, then run: {export_command(name_here(path))}"
+    if head.lstrip().lower().startswith((b"<!doctype html", b"<html")):
+        return "a web page, such as a list of files or a log-in (expected the URL of a .sqlite)"
     what, _, remedy = wrong_format(name_here(path), head).partition("; ")
     return f"{what}; download it, then {remedy}" if remedy else what
 

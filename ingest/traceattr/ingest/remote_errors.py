@@ -94,7 +94,7 @@ def _reason(causes: tuple[BaseException, ...]) -> str:
     if has(socket.gaierror):
         return "no such host, or no network"
     if has(ssl.SSLError):
-        return f"its certificate is not trusted ({_words(causes[-1])})"
+        return f"no secure connection ({_words(causes[-1])})"
     if has(TimeoutError):
         return "no answer in time; run this again"
     if has(IsADirectoryError):
