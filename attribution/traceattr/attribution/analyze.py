@@ -56,10 +56,9 @@ def analysis_of(trace: Trace, rules: RuleSet, found: Survey) -> Analysis:
         warnings=notices(trace, Found(found.facts, rounds, per_gpu, ranks, layers)),
         series=tuple(round_series(owned) for owned in found.owned if len(owned.sample)),
         sequences=sequences,
-        collectives=tuple(
-            collective_series(owned, names, found.facts.epoch_ns)
-            for owned in found.owned
-            if len(owned.sample)
+        collectives=for_each(
+            lambda owned: collective_series(owned, names, found.facts.epoch_ns),
+            (owned for owned in found.owned if len(owned.sample)),
         ),
     )
 
