@@ -8,6 +8,7 @@ decode pass and its sampling.  The eager work between two rounds belongs to the 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import compress
 
 import numpy as np
 
@@ -78,6 +79,12 @@ def find_rounds(
     if not count:
         return Rounds((), nothing, nothing, of_piece, nothing, nothing)
     first, last = _operation_bounds(timeline, pieces, of_piece, count, names)
+    # Replays that run during others leave a round without operations of its own; what is left of it
+    # is part of the round before.
+    is_real = first <= last
+    number = np.append(np.cumsum(is_real) - 1, NO_ROUND)
+    first, last, of_piece = first[is_real], last[is_real], number[of_piece]
+    round_kinds = list(compress(round_kinds, is_real))
     stop = np.minimum(last + 1, np.append(first[1:], len(timeline.start_ns)))
     ends = zip(first.tolist(), stop.tolist(), strict=True)
     never_ns = np.iinfo(np.int64).min
@@ -176,8 +183,10 @@ def _operation_bounds(
     limit = np.append(first_piece[1:], operations) - 1
     next_break = np.append(breaks, operations)[np.searchsorted(breaks, last_piece, "right")]
     finishing = named(roles.finishing(names), timeline)
-    last = _last_finishing(
-        finishing, timeline.is_readback, last_piece, np.minimum(limit, next_break - 1)
+    last = np.maximum.accumulate(
+        _last_finishing(
+            finishing, timeline.is_readback, last_piece, np.minimum(limit, next_break - 1)
+        )
     )
     last_break = np.append(breaks, 0)[np.searchsorted(breaks, first_piece, "right") - 1]
     return np.maximum(np.append(0, last[:-1] + 1), last_break), last
