@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from statistics import median_low
 from typing import Literal
 
@@ -26,6 +27,7 @@ from traceattr.rules.rule_set import load_rules
 from traces import cases as simulated
 from traces.description import Simulation
 from traces.eras import ERAS
+from traces.export_writer import ExportWriter
 from traces.truth import GpuTruth, Truth
 
 TOLERANCE_NS = 10_000
@@ -113,6 +115,33 @@ def test_rounds_are_found_in_every_era(era: str) -> None:
 
     assert missing(first, truth.gpus[0]) == missing(second, truth.gpus[1]) == []
     assert first.rounds.kind == second.rounds.kind == ("speculative",) * 3
+
+
+def test_a_replay_inside_another_is_part_of_its_round(tmp_path: Path) -> None:
+    path = tmp_path / "trace.sqlite"
+    with ExportWriter(path) as export:
+        for begin, length, stream in (
+            (1000, 400, 7),
+            (2000, 400, 7),
+            (2150, 40, 13),
+            (3000, 400, 7),
+        ):
+            for node, at in ((1, begin), (2, begin + length - 30)):
+                export.kernel(
+                    "flash_fwd_splitkv",
+                    at,
+                    at + 30,
+                    pid=1,
+                    stream=stream,
+                    correlation=begin,
+                    graph=9,
+                    node=node,
+                )
+    with open_trace(path) as trace:
+        [account] = accounts(trace)
+
+    assert account.rounds.start_ns.tolist() == [1000, 2000, 3000]
+    assert account.rounds.end_ns.tolist() == [1400, 2400, 3400]
 
 
 @pytest.mark.parametrize("name", [name for name in SERVERS if name not in WHOLE_RECORDINGS])
