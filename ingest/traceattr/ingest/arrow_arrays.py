@@ -5,10 +5,14 @@ and so loads pandas where that is installed, which takes 0.4 s.
 """
 
 import mmap
+import sys
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+
+_PRIVATE = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if sys.platform != "win32" else {}
 
 
 def integer_array(
@@ -35,7 +39,9 @@ def mapped_array(
         validity: Arrow's bitmap of those that are not NULL; None when all are.
         kind: An integer type that all of them fit.
     """
-    pages = mmap.mmap(-1, len(numbers) * kind.bit_width // 8)
+    length = len(numbers) * kind.bit_width // 8
+    # By default the pages would be shared with child processes, and cost more to make.
+    pages = mmap.mmap(-1, length, **_PRIVATE)
     np.frombuffer(pages, kind.to_pandas_dtype())[:] = numbers
     return pa.Array.from_buffers(kind, len(numbers), [validity, pa.py_buffer(pages)])
 
