@@ -18,7 +18,7 @@ from traceattr.ingest.export import Export, open_export
 from traceattr.ingest.kept import open_kept
 from traceattr.ingest.scan import ColumnType, scan_kept, scan_table
 from traceattr.ingest.selection import select
-from traceattr.ingest.sqlite_rows import read_rows
+from traceattr.ingest.sqlite.rows import read_rows
 
 RUNS = 5
 KERNEL = "CUPTI_ACTIVITY_KIND_KERNEL"

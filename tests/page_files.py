@@ -11,7 +11,7 @@ import pyarrow as pa
 from traceattr.ingest.export import open_export
 from traceattr.ingest.scan import ColumnType
 from traceattr.ingest.selection import select
-from traceattr.ingest.sqlite_pages import find_pages, read_pages
+from traceattr.ingest.sqlite.pages import find_pages, read_pages
 
 INTEGER, TEXT = ColumnType.INTEGER, ColumnType.TEXT
 BOTH = {"number": INTEGER, "text": TEXT}

@@ -18,7 +18,7 @@ from traceattr.cli import app
 from traceattr.errors import ExportError
 from traceattr.ingest import machine, nearby, trace
 from traceattr.ingest.export import open_export
-from traceattr.ingest.remote_name import RemoteFile, trace_path
+from traceattr.ingest.remote.name import RemoteFile, trace_path
 from traceattr.ingest.scan import ColumnType, scan_table
 from traces.description import Simulation
 

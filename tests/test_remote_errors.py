@@ -14,8 +14,8 @@ from tests.remote_files import FileServer, in_memory, serving
 from traceattr.cli import app
 from traceattr.errors import ExportError
 from traceattr.ingest.export import open_export
-from traceattr.ingest.remote_errors import remote_failure
-from traceattr.ingest.remote_name import RemoteFile, trace_path, without_secrets
+from traceattr.ingest.remote.errors import remote_failure
+from traceattr.ingest.remote.name import RemoteFile, trace_path, without_secrets
 
 DEMO = Path(__file__).parent.parent / "traces" / "demo.sqlite"
 NAME = "demo.sqlite"

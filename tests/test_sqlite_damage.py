@@ -22,9 +22,9 @@ from traceattr.errors import ExportError
 from traceattr.ingest.export import Export, open_export
 from traceattr.ingest.scan import ColumnType, scan_table
 from traceattr.ingest.selection import Piece, select
-from traceattr.ingest.sqlite_btree import Damaged, Declined
-from traceattr.ingest.sqlite_pages import find_pages, read_pages
-from traceattr.ingest.sqlite_rows import read_rows
+from traceattr.ingest.sqlite.btree import Damaged, Declined
+from traceattr.ingest.sqlite.pages import find_pages, read_pages
+from traceattr.ingest.sqlite.rows import read_rows
 
 
 @pytest.fixture(scope="module")

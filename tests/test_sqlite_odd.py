@@ -20,8 +20,8 @@ from tests.page_files import (
 )
 from traceattr.ingest.export import open_export
 from traceattr.ingest.selection import select
-from traceattr.ingest.sqlite_btree import Declined
-from traceattr.ingest.sqlite_pages import find_pages, read_pages
+from traceattr.ingest.sqlite.btree import Declined
+from traceattr.ingest.sqlite.pages import find_pages, read_pages
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tests.page_files import (
 from traceattr.ingest.export import open_export
 from traceattr.ingest.scan import ColumnType, scan_table
 from traceattr.ingest.selection import select
-from traceattr.ingest.sqlite_rows import read_rows
+from traceattr.ingest.sqlite.rows import read_rows
 
 PLAIN_NUMBERS = st.none() | st.integers(-(2**63), 2**63 - 1) | st.integers(-2, 300)
 PLAIN_TEXTS = st.none() | st.text(max_size=90) | st.binary(max_size=90)

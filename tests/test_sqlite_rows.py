@@ -10,7 +10,7 @@ import pytest
 from traceattr.ingest.export import open_export
 from traceattr.ingest.scan import ColumnType
 from traceattr.ingest.selection import Piece, select
-from traceattr.ingest.sqlite_rows import read_rowids, read_rows, read_span
+from traceattr.ingest.sqlite.rows import read_rowids, read_rows, read_span
 
 INTEGER, TEXT = ColumnType.INTEGER, ColumnType.TEXT
 

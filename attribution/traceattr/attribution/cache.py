@@ -17,7 +17,7 @@ from traceattr.attribution.stored import FORMAT, dump_analysis, load_analysis
 from traceattr.errors import StoredAnalysisError
 from traceattr.ingest.cache_files import ANALYSES, CacheFiles, open_files
 from traceattr.ingest.fingerprint import code_of, fingerprint
-from traceattr.ingest.remote_name import TracePath
+from traceattr.ingest.remote.name import TracePath
 from traceattr.rules.rule_set import RuleSet
 
 _MAGIC = b"traceattr cache 1\n"

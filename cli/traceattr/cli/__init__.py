@@ -24,7 +24,7 @@ from traceattr.cli.scrub import scrub
 from traceattr.cli.sql import sql
 from traceattr.cli.usage import usage_error
 from traceattr.errors import TraceattrError
-from traceattr.ingest.remote_name import without_secrets
+from traceattr.ingest.remote.name import without_secrets
 from traceattr.interrupt import INTERRUPTED, raise_from_now_on
 
 

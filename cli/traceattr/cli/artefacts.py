@@ -11,7 +11,7 @@ import typer
 
 from traceattr.cli.output import check_output
 from traceattr.errors import OptionError
-from traceattr.ingest.remote_name import TracePath
+from traceattr.ingest.remote.name import TracePath
 
 
 def check_file(path: Path, *, force: bool, inputs: Iterable[TracePath | None]) -> None:

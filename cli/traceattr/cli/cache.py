@@ -11,7 +11,7 @@ from traceattr.errors import OptionError
 
 if TYPE_CHECKING:
     from traceattr.ingest.cache_files import CacheFiles
-    from traceattr.ingest.remote_store import Place
+    from traceattr.ingest.remote.store import Place
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -30,7 +30,7 @@ def info() -> None:
     from traceattr.ingest.cache_files import ANALYSES, COLUMNS, open_files
     from traceattr.ingest.cache_folder import cache_limit_bytes
     from traceattr.ingest.export_cache import KEPT_DAYS, kept_exports
-    from traceattr.ingest.remote_store import LIMIT_BYTES, kept_copies
+    from traceattr.ingest.remote.store import LIMIT_BYTES, kept_copies
 
     analyses, columns = open_files(ANALYSES), open_files(COLUMNS)
     exports, copies = kept_exports(), kept_copies()
@@ -55,7 +55,7 @@ def clear() -> None:
     """
     from traceattr.ingest.cache_files import ANALYSES, COLUMNS, open_files
     from traceattr.ingest.export_cache import kept_exports
-    from traceattr.ingest.remote_store import kept_copies, remove_copy
+    from traceattr.ingest.remote.store import kept_copies, remove_copy
     from traceattr.report.figures import counted
 
     files, exports = (open_files(ANALYSES), open_files(COLUMNS)), kept_exports()

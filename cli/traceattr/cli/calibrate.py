@@ -9,7 +9,7 @@ import typer
 from traceattr.cli.load import choose, load_analysis, tabulated
 from traceattr.cli.options import TypedTrace, finite
 from traceattr.errors import OptionError
-from traceattr.ingest.remote_name import TracePath, trace_path
+from traceattr.ingest.remote.name import TracePath, trace_path
 
 if TYPE_CHECKING:
     from traceattr.attribution.analysis import Analysis

@@ -21,7 +21,7 @@ from traceattr.cli.options import (
 from traceattr.cli.output import check_output, check_page, use_color, width, write_output
 from traceattr.cli.roofline_options import Served
 from traceattr.errors import OptionError
-from traceattr.ingest.remote_name import TracePath, trace_path
+from traceattr.ingest.remote.name import TracePath, trace_path
 from traceattr.report.diff.formats import DiffFormat
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from traceattr.cli.options import (
 from traceattr.cli.output import check_output, width, write_output
 from traceattr.cli.progress import progress
 from traceattr.cli.roofline_options import ModelOption
-from traceattr.ingest.remote_name import TracePath, trace_path
+from traceattr.ingest.remote.name import TracePath, trace_path
 from traceattr.report.checks_text import ChecksFormat
 
 if TYPE_CHECKING:

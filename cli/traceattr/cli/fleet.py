@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from traceattr.errors import ExportError, OptionError, TraceattrError
-from traceattr.ingest.remote_name import TracePath
+from traceattr.ingest.remote.name import TracePath
 
 if TYPE_CHECKING:
     from traceattr.attribution.choice import Choice
@@ -204,7 +204,7 @@ def _size_bytes(path: TracePath) -> int:
     """Return the size of a trace; 0 where it cannot be told, as reading it says why."""
     if isinstance(path, Path):
         return path.stat().st_size if path.is_file() else 0
-    from traceattr.ingest.remote_source import find_source
+    from traceattr.ingest.remote.source import find_source
 
     try:
         return find_source(path).size_bytes or 0

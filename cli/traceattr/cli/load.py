@@ -13,7 +13,7 @@ import typer
 from traceattr.cli.output import printable
 from traceattr.cli.progress import progress
 from traceattr.errors import OptionError
-from traceattr.ingest.remote_name import RemoteFile, TracePath
+from traceattr.ingest.remote.name import RemoteFile, TracePath
 
 if TYPE_CHECKING:
     import duckdb

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from traceattr.errors import OptionError, RuleError
-from traceattr.ingest.remote_name import TracePath, trace_path
+from traceattr.ingest.remote.name import TracePath, trace_path
 from traceattr.report.render import ReportFormat
 
 if TYPE_CHECKING:

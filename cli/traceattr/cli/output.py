@@ -12,7 +12,7 @@ from urllib.parse import quote
 import typer
 
 from traceattr.errors import OptionError
-from traceattr.ingest.remote_name import TracePath
+from traceattr.ingest.remote.name import TracePath
 
 PIPED_WIDTH = 80
 """Columns when nobody's terminal says otherwise."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from traceattr.attribution.analysis import Analysis
     from traceattr.attribution.choice import Choice
     from traceattr.attribution.closeup import Closeups
-    from traceattr.ingest.remote_name import TracePath
+    from traceattr.ingest.remote.name import TracePath
     from traceattr.report.comparison import Comparison
     from traceattr.report.inflation import Inflation
     from traceattr.report.token_cost import TokenCost

@@ -11,7 +11,7 @@ from traceattr.errors import OptionError
 
 if TYPE_CHECKING:
     from traceattr.attribution.analysis import Analysis, Window
-    from traceattr.ingest.remote_name import TracePath
+    from traceattr.ingest.remote.name import TracePath
     from traceattr.report.token_cost import TokenCost
     from traceattr.roofline.deployment import Deployment
     from traceattr.roofline.server_load import ServerLoad

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from traceattr.ingest.selection import ColumnType, Piece, Selection
-from traceattr.ingest.sqlite_rows import to_arrow
+from traceattr.ingest.sqlite.rows import to_arrow
 from traceattr.ingest.table_files import TableFile, read_batches
 
 

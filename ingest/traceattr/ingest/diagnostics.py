@@ -4,7 +4,7 @@ import duckdb
 
 from traceattr.errors import ExportError
 from traceattr.ingest.export import Export
-from traceattr.ingest.remote_name import TracePath
+from traceattr.ingest.remote.name import TracePath
 from traceattr.ingest.small_tables import read_rows
 
 RECORD_COMMAND = (

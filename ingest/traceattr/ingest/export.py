@@ -18,10 +18,10 @@ import pyarrow as pa
 from traceattr.errors import ExportError
 from traceattr.ingest import export_format
 from traceattr.ingest.foreign import refuse_foreign
-from traceattr.ingest.remote_copy import RemoteCopy, open_copy
-from traceattr.ingest.remote_name import RemoteFile, TracePath
-from traceattr.ingest.remote_rows import fetch_schema, fetch_tops
-from traceattr.ingest.remote_source import find_source
+from traceattr.ingest.remote.copy import RemoteCopy, open_copy
+from traceattr.ingest.remote.name import RemoteFile, TracePath
+from traceattr.ingest.remote.rows import fetch_schema, fetch_tops
+from traceattr.ingest.remote.source import find_source
 from traceattr.ingest.table_files import (
     STREAM_MAGIC,
     TableFile,

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from traceattr.ingest.remote_name import RemoteFile, TracePath, name_here
+from traceattr.ingest.remote.name import RemoteFile, TracePath, name_here
 
 HEAD_BYTES = 512
 SQLITE_MAGIC = b"SQLite format 3\0"

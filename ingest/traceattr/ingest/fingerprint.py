@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from traceattr.ingest.remote_name import RemoteFile, TracePath
+from traceattr.ingest.remote.name import RemoteFile, TracePath
 
 _SAMPLES = 64
 _SAMPLE_BYTES = 4096
@@ -29,7 +29,7 @@ def fingerprint(path: TracePath) -> str | None:
         ExportError: A remote file cannot be asked for.
     """
     if isinstance(path, RemoteFile):
-        from traceattr.ingest.remote_source import find_source
+        from traceattr.ingest.remote.source import find_source
 
         return find_source(path).key()
     with suppress(OSError, ValueError):

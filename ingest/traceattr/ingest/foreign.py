@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from traceattr.errors import ExportError
 from traceattr.ingest.export_format import export_first
-from traceattr.ingest.remote_name import TracePath
+from traceattr.ingest.remote.name import TracePath
 
 _ACTIVITY_TABLES = frozenset(
     {

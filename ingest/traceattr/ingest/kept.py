@@ -21,7 +21,7 @@ from traceattr.ingest.cache_files import COLUMNS, CacheFiles, open_files
 from traceattr.ingest.column_file import ColumnFile, ColumnWriter, Odd, open_columns
 from traceattr.ingest.fingerprint import code_of, fingerprint
 from traceattr.ingest.nearby import Near
-from traceattr.ingest.remote_name import TracePath
+from traceattr.ingest.remote.name import TracePath
 from traceattr.ingest.selection import Piece, Selection
 
 GROUP_ROWS = 2**17

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from traceattr.ingest.export import Export
 from traceattr.ingest.selection import ColumnType, select
-from traceattr.ingest.sqlite_btree import Declined
-from traceattr.ingest.sqlite_pages import find_pages, sample_leaves
+from traceattr.ingest.sqlite.btree import Declined
+from traceattr.ingest.sqlite.pages import find_pages, sample_leaves
 
 CONTEXT_NS = 1_000_000_000
 """What is read on both sides of a window: rounds and graphs are judged by their neighbours."""

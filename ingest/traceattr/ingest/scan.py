@@ -13,9 +13,9 @@ from traceattr.ingest.export import Export, sqlite_failure
 from traceattr.ingest.kept import Kept
 from traceattr.ingest.nearby import Near
 from traceattr.ingest.selection import ColumnType, Piece, Selection, select
-from traceattr.ingest.sqlite_btree import Damaged, Declined, Malformed
-from traceattr.ingest.sqlite_pages import check_table, find_pages, read_pages
-from traceattr.ingest.sqlite_rows import read_rows
+from traceattr.ingest.sqlite.btree import Damaged, Declined, Malformed
+from traceattr.ingest.sqlite.pages import check_table, find_pages, read_pages
+from traceattr.ingest.sqlite.rows import read_rows
 
 __all__ = ["ColumnType", "Scan", "scan_small_table", "scan_table"]
 

@@ -16,7 +16,7 @@ from traceattr.errors import ExportError, OptionError
 from traceattr.ingest.export import Export, sqlite_failure
 from traceattr.ingest.export_format import shell_word
 from traceattr.ingest.identity import pid_of
-from traceattr.ingest.remote_name import name_here
+from traceattr.ingest.remote.name import name_here
 from traceattr.ingest.scrub_text import is_rank
 from traceattr.ingest.shareable_rows import (
     KERNEL,

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from traceattr.ingest.capture import read_capture
 from traceattr.ingest.export import Export, open_export
-from traceattr.ingest.remote_name import TracePath
+from traceattr.ingest.remote.name import TracePath
 from traceattr.ingest.small_tables import read_rows
 
 _NS = 1_000_000_000

@@ -19,7 +19,7 @@ from traceattr.ingest.interruption import end_on_ctrl_c
 from traceattr.ingest.kept import Kept
 from traceattr.ingest.names import name_by_id, name_kernels
 from traceattr.ingest.nearby import CONTEXT_NS, Near, around, is_worth_it, sampled_owners
-from traceattr.ingest.remote_name import TracePath
+from traceattr.ingest.remote.name import TracePath
 from traceattr.ingest.sources import API, GPU_WORK, READ_ALWAYS
 from traceattr.ingest.stage import Staged, read, run_over
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from traceattr.ingest.arrow_arrays import integer_array, replaced
 from traceattr.ingest.export import Export
-from traceattr.ingest.remote_rows import fetch_rows
+from traceattr.ingest.remote.rows import fetch_rows
 from traceattr.ingest.selection import Piece, Selection
-from traceattr.ingest.sqlite_btree import (
+from traceattr.ingest.sqlite.btree import (
     Damaged,
     Declined,
     Integers,
@@ -32,7 +32,7 @@ from traceattr.ingest.sqlite_btree import (
     leaves_of,
     open_pages,
 )
-from traceattr.ingest.sqlite_record import (
+from traceattr.ingest.sqlite.record import (
     Cells,
     Decoded,
     Field,
@@ -40,7 +40,7 @@ from traceattr.ingest.sqlite_record import (
     decode,
     split_cells,
 )
-from traceattr.ingest.sqlite_rows import read_rowids, read_span, rows_to_arrow
+from traceattr.ingest.sqlite.rows import read_rowids, read_span, rows_to_arrow
 
 # Small enough that the arrays made from a block stay in a core's cache, large enough that threads
 # spend their time in numpy and not waiting for each other's interpreter lock. A million kernels on

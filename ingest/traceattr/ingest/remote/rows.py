@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traceattr.ingest.remote_copy import Integers, RemoteCopy
+from traceattr.ingest.remote.copy import Integers, RemoteCopy
 
 _HEADER_BYTES = 100
 _INTERIOR_TABLE, _LEAF_TABLE = 5, 13

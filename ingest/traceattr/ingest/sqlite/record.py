@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from traceattr.ingest.arrow_arrays import integer_array
 from traceattr.ingest.selection import ColumnType
-from traceattr.ingest.sqlite_btree import (
+from traceattr.ingest.sqlite.btree import (
     Block,
     Bytes,
     Integers,
@@ -22,8 +22,8 @@ from traceattr.ingest.sqlite_btree import (
     varint,
     words,
 )
-from traceattr.ingest.sqlite_rows import to_arrow
-from traceattr.ingest.sqlite_values import NULL, SerialTypes, Values, integers, texts, widths
+from traceattr.ingest.sqlite.rows import to_arrow
+from traceattr.ingest.sqlite.values import NULL, SerialTypes, Values, integers, texts, widths
 
 _ABSENT = -1
 _ONE_BYTE_TYPES = 128

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traceattr.errors import ExportError
-from traceattr.ingest.remote_source import Range, Source
-from traceattr.ingest.remote_store import Place, kept_place, place_in
+from traceattr.ingest.remote.source import Range, Source
+from traceattr.ingest.remote.store import Place, kept_place, place_in
 
 Integers = NDArray[np.int64]
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from traceattr.ingest.remote_errors import SILENCE_S, foreign_errors
-from traceattr.ingest.remote_name import RemoteFile
+from traceattr.ingest.remote.errors import SILENCE_S, foreign_errors
+from traceattr.ingest.remote.name import RemoteFile
 
 _CONNECT_S = 20
 _PARALLEL = 32

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from textwrap import shorten
 
 from traceattr.errors import ExportError
-from traceattr.ingest.remote_name import RemoteFile, without_secrets
+from traceattr.ingest.remote.name import RemoteFile, without_secrets
 
 SILENCE_S = 30
 """How long a server may say nothing."""

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from traceattr.ingest.arrow_arrays import binary_array, integer_array, replaced
 from traceattr.ingest.selection import ColumnType
-from traceattr.ingest.sqlite_btree import Bytes, Declined, Integers, Malformed, words
-from traceattr.ingest.sqlite_rows import to_arrow
+from traceattr.ingest.sqlite.btree import Bytes, Declined, Integers, Malformed, words
+from traceattr.ingest.sqlite.rows import to_arrow
 
 NULL = 0
 # Section 2.1, serial types: NULL, integers of 1, 2, 3, 4, 6 and 8 bytes, REAL, the constants 0 and

@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from traceattr.errors import ExportError
-from traceattr.ingest.remote_errors import foreign_errors, is_final, remote_failure
-from traceattr.ingest.remote_http import ask, http_file_system
-from traceattr.ingest.remote_name import RemoteFile
+from traceattr.ingest.remote.errors import foreign_errors, is_final, remote_failure
+from traceattr.ingest.remote.http import ask, http_file_system
+from traceattr.ingest.remote.name import RemoteFile
 
 _ATTEMPTS = 3
 

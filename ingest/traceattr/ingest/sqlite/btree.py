@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
-from traceattr.ingest.remote_copy import RemoteCopy
+from traceattr.ingest.remote.copy import RemoteCopy
 
 Bytes = NDArray[np.uint8]
 Integers = NDArray[np.int64]

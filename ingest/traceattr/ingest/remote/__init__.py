@@ -1,0 +1,1 @@
+"""Files that lie elsewhere, read by ranges as if they lay here."""
