@@ -26,6 +26,23 @@ class _Nodes:
     what: Places
 
 
+@dataclass(frozen=True, slots=True)
+class _PieceWork:
+    """Operations of all pieces of one GPU, piece after piece.
+
+    Attributes:
+        at: Positions in the timeline; shape (operations,).
+        what: As in `_Nodes`; the same shape.
+        first: Where each piece begins in both; shape (pieces,).
+        count: How many operations it has; shape (pieces,).
+    """
+
+    at: Places
+    what: Places
+    first: Places
+    count: Places
+
+
 def graph_sequences(
     accounts: Sequence[Account], names: KernelNames, window: Window
 ) -> GraphSequences:
@@ -51,9 +68,10 @@ def _named(what: int, names: KernelNames) -> NamedKernel:
 
 def _of_gpu(account: Account, window: Window) -> Iterator[GraphSequence]:
     """Yield the sequences of one GPU; kernels are ids of names, or labels below zero."""
+    work = _in_order(account)
     for kind in GRAPH_KINDS:
         pieces = _replays(account, window, kind)
-        lengths = list(_by_length(account, pieces)) if len(pieces) else []
+        lengths = list(_by_length(work, pieces))
         if not lengths:
             continue
         rows = max(map(_most_frequent, lengths), key=lambda nodes: nodes.at.shape)
@@ -76,27 +94,28 @@ def _replays(account: Account, window: Window, kind: PieceKind) -> Ids:
     return at[~replays.is_envelope[pieces.replay[at]]]
 
 
-def _by_length(account: Account, pieces: Ids) -> Iterator[_Nodes]:
-    """Yield the operations of some pieces, those of equally many together.
+def _in_order(account: Account) -> _PieceWork:
+    """Return the operations of all pieces.
 
     In each piece what runs beside the main stream comes last: where it begins between the others
     differs from replay to replay.
     """
-    timeline = account.timeline
-    # The last is for what is in no piece.
-    number = np.full(len(account.pieces.start_ns) + 1, -1, np.int32)
-    number[pieces] = np.arange(len(pieces))
-    owner = number[account.pieces.of_operation]
-    at = np.flatnonzero(owner >= 0).astype(np.int32)
-    owner = owner[at]
+    timeline, of_operation = account.timeline, account.pieces.of_operation
+    at = np.flatnonzero(of_operation >= 0).astype(np.int32)
+    owner = of_operation[at]
     at = at[np.argsort(2 * owner + ~timeline.is_forward[at], kind="stable")]
-    count = np.bincount(owner, minlength=len(pieces)).astype(np.int32)
-    first = np.cumsum(count, dtype=np.int32) - count
+    count = np.bincount(owner, minlength=len(account.pieces.start_ns)).astype(np.int32)
     names = timeline.name_id[at]
     what = np.where(names >= 0, names, np.int32(-1) - timeline.label[at])
+    return _PieceWork(at, what, np.cumsum(count, dtype=np.int32) - count, count)
+
+
+def _by_length(work: _PieceWork, pieces: Ids) -> Iterator[_Nodes]:
+    """Yield the operations of some pieces, those of equally many together."""
+    first, count = work.first[pieces], work.count[pieces]
     for length in np.unique(count[count > 0]).tolist():
         rows = first[count == length][:, np.newaxis] + np.arange(length, dtype=np.int32)
-        yield _Nodes(at[rows], what[rows])
+        yield _Nodes(work.at[rows], work.what[rows])
 
 
 def _most_frequent(nodes: _Nodes) -> _Nodes:

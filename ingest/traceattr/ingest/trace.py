@@ -1,6 +1,6 @@
 """One nsys export as documented tables; every quirk of nsys ends here."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, dataclass
 
@@ -206,8 +206,9 @@ def load_trace(
     run_sql(connection, "_launch")
     run_sql(connection, "api_call")
     progress("joining")
-    identity = _identify(connection, export)
-    oddities = _oddities(connection, [*staged, api], damaged)
+    owners = _owners(connection)
+    identity = _identify(connection, export, owners)
+    oddities = _oddities(owners, identity, [*staged, api], damaged)
     connection.execute("DROP VIEW _op")
     for source in GPU_WORK:
         connection.unregister(source.statement)
@@ -264,23 +265,38 @@ def _stage_api(
     return staged, ()
 
 
-def _identify(connection: duckdb.DuckDBPyConnection, export: Export) -> Identity:
+@dataclass(frozen=True, slots=True)
+class _OwnerRows:
+    """How many rows of GPU work name one owner, and how many of them are odd; see `Oddities`."""
+
+    owner: Owner
+    operations: int
+    envelopes: int
+    without_times: int
+    ending_before_start: int
+
+
+def _owners(connection: duckdb.DuckDBPyConnection) -> tuple[_OwnerRows, ...]:
+    rows = connection.execute(read_sql("traceattr.ingest", "_op_owners")).fetchall()
+    return tuple(_OwnerRows(Owner(*row[:3]), *row[3:]) for row in rows)
+
+
+def _identify(
+    connection: duckdb.DuckDBPyConnection, export: Export, owners: Sequence[_OwnerRows]
+) -> Identity:
     """Fill ``gpu`` and the internal key from owners to it."""
-    owners = connection.execute(
-        "SELECT DISTINCT global_pid, device_id, context_id FROM _op"
-        " WHERE start_ns IS NOT NULL AND end_ns IS NOT NULL"
-    ).fetchall()
     launching = connection.execute("SELECT DISTINCT global_pid FROM _launch").fetchall()
     evidence = read_evidence(export, frozenset(pid for (pid,) in launching))
-    identity = identify((Owner(*row) for row in owners), evidence)
+    timed = (each.owner for each in owners if each.operations > each.without_times)
+    identity = identify(timed, evidence)
     run_sql(connection, "_owner")
     for gpu in identity.gpus:
         connection.execute(
             "INSERT INTO gpu VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", list(astuple(gpu))
         )
     for owner, gpu in identity.gpu_of.items():
-        row = [*astuple(owner), gpu.gpu_id, gpu.global_pid, owner in identity.inferred]
-        connection.execute("INSERT INTO _owner VALUES (?, ?, ?, ?, ?, ?)", row)
+        row = [*astuple(owner), gpu.gpu_id, gpu.global_pid]
+        connection.execute("INSERT INTO _owner VALUES (?, ?, ?, ?, ?)", row)
     return identity
 
 
@@ -294,17 +310,24 @@ def _work(connection: duckdb.DuckDBPyConnection) -> tuple[ProcessWork, ...]:
 
 
 def _oddities(
-    connection: duckdb.DuckDBPyConnection, staged: list[Staged], damaged: tuple[str, ...]
+    owners: Sequence[_OwnerRows],
+    identity: Identity,
+    staged: Sequence[Staged],
+    damaged: tuple[str, ...],
 ) -> Oddities:
-    [counts] = connection.execute(read_sql("traceattr.ingest", "_op_oddities")).fetchall()
-    operations, envelopes, without_times, reversed_, without_owner, inferred = counts
     return Oddities(
-        operations=operations,
-        envelopes=envelopes,
-        without_times=without_times,
-        ending_before_start=reversed_,
-        without_owner=without_owner,
-        with_inferred_owner=inferred,
+        operations=sum(each.operations for each in owners),
+        envelopes=sum(each.envelopes for each in owners),
+        without_times=sum(each.without_times for each in owners),
+        ending_before_start=sum(each.ending_before_start for each in owners),
+        without_owner=sum(
+            each.operations - each.without_times
+            for each in owners
+            if each.owner not in identity.gpu_of
+        ),
+        with_inferred_owner=sum(
+            each.operations for each in owners if each.owner in identity.inferred
+        ),
         unreadable=sum(table.unreadable for table in staged),
         declined=tuple(table.declined for table in staged if table.declined),
         damaged=damaged,

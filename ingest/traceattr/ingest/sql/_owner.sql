@@ -4,6 +4,5 @@ CREATE TABLE _owner (
     device_id BIGINT,
     context_id BIGINT,
     gpu_id INTEGER,
-    global_pid BIGINT,
-    is_inferred BOOLEAN
+    global_pid BIGINT
 );

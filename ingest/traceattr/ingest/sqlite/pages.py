@@ -47,6 +47,8 @@ from traceattr.ingest.sqlite.rows import read_rowids, read_span, rows_to_arrow
 # one / two threads took 0.16 / 0.17 s with half of it, 0.16 / 0.13 s so, 0.18 / 0.11 s with twice.
 _BLOCK_BYTES = 2**20
 _CHECKED_LEAVES = 4
+_AHEAD = 14
+"""Blocks that may wait for their consumer, who works on some ten of them at a time."""
 _MOST_DEFAULT_BYTES = 2**26
 
 
@@ -141,7 +143,7 @@ def read_pages(
 
     Yields:
         The rows in the order in which the table holds them, some thousand at a time. At most
-        `workers` + 2 blocks are in memory.
+        `workers` + `_AHEAD` blocks are in memory.
 
     Raises:
         Damaged: Rows that libsqlite3 had to read do not add up.
@@ -168,7 +170,7 @@ def _in_order(read: Callable[[int], list[Piece]], starts: range, workers: int) -
         running: deque[Future[list[Piece]]] = deque()
         for start in starts:
             running.append(pool.submit(read, start))
-            if len(running) >= workers + 2:
+            if len(running) >= 16:
                 yield from running.popleft().result()
         while running:
             yield from running.popleft().result()
