@@ -109,6 +109,7 @@ def _eager_passes(timeline: Timeline, names: KernelNames) -> Places:
     segment = np.cumsum(begins)  # 0 is what comes before the first embedding or replay
     count = int(segment[-1]) + 1 if len(segment) else 1
     is_core = mark == _Mark.CORE
+    segment += _begins_early(mark, segment, np.append(_Mark.NOTHING, mark[begins]))
     has_core = np.bincount(segment[is_core], minlength=count) > 0
     is_part = (mark == _Mark.EMBEDDING) | (mark == _Mark.WORK) | is_core
     first = _extreme(np.minimum, segment[is_part], at[is_part], count, len(marks))
@@ -119,6 +120,31 @@ def _eager_passes(timeline: Timeline, names: KernelNames) -> Places:
         passes[first[one] : last[one] + 1] = number
     passes[is_replay] = -1
     return passes
+
+
+def _begins_early(
+    mark: npt.NDArray[np.int8], segment: Ids, begin: npt.NDArray[np.int8]
+) -> npt.NDArray[np.bool_]:
+    """Return which marks are of the pass after the embedding that follows them.
+
+    A pass is over when it has sampled.  A draft that projects the target's hidden states before it
+    looks up its embeddings begins with that.
+
+    Args:
+        mark: The marks, in order of time.
+        segment: Segment of each, which an embedding or a replay begins.
+        begin: What begins each segment.
+    """
+    positions = np.arange(len(mark))
+    last_core = _extreme(
+        np.maximum, segment[mark == _Mark.CORE], positions[mark == _Mark.CORE], len(begin), -1
+    )
+    is_sampling = mark == _Mark.SAMPLING
+    sampled = _extreme(np.maximum, segment[is_sampling], positions[is_sampling], len(begin), -1)
+    is_over = (sampled > last_core) & (last_core >= 0)
+    goes_on = np.append(begin[1:] == _Mark.EMBEDDING, False)
+    is_after = (positions > sampled[segment]) & (mark == _Mark.WORK)
+    return np.asarray((is_over & goes_on)[segment] & is_after, np.bool_)
 
 
 def _extreme(of: np.ufunc, segment: Ids, at: Ids, count: int, nothing: int) -> Ids:
