@@ -94,6 +94,9 @@ def test_work_of_any_kind_adds_up_or_is_refused(tmp_path: Path, seed: int) -> No
     for time in found.per_gpu:
         assert sum(row.exclusive_ns for row in time.categories) == time.busy_ns
         assert time.busy_ns + time.idle.total_ns == time.wall_ns == found.window.wall_ns
+    for owned in looked.owned:
+        parts = owned.by_round.sum(axis=1) + owned.idle_by_round.sum(axis=1)
+        assert parts.tolist() == owned.sample.wall_ns.tolist()
     for account in looked.accounts:
         assert (account.rounds.first < account.rounds.stop).all()
         assert (account.rounds.stop[:-1] <= account.rounds.first[1:]).all()

@@ -41,6 +41,9 @@ SERVERS["correlation 0, device 0 twice"] = Simulation(
     rounds=4, correlation_zero=True, same_device_id=True
 )
 SERVERS["no overlap"] = Simulation(rounds=4, round_program="decode_blocking")
+SERVERS["prefill while a round ends"] = replace(
+    simulated.CASES["prefill-pieces"], rounds=4, every=2
+)
 SERVERS["a pause"] = Simulation(rounds=8, every=4, between=("pause", "prefill"))
 WHOLE_RECORDINGS = [name for name in SERVERS if name.startswith("whole-recording")]
 
@@ -179,6 +182,13 @@ def test_what_only_a_model_runs_is_exactly_of_its_phase(name: str) -> None:
         for key in mine.keys() | theirs.keys():
             if key[1] in ("weight_gemm", "moe_gemm", "attention", "gdn", "comm"):
                 assert mine[key] == theirs[key], key
+
+
+@pytest.mark.parametrize(("name", "mode"), CASES)
+def test_the_parts_of_every_round_sum_to_it(name: str, mode: Mode) -> None:
+    for series in found(name, mode).analysis.series:
+        parts = [group.ns for group in series.groups if group.ns is not None]
+        assert tuple(map(sum, zip(*parts, strict=True))) == series.wall_ns
 
 
 @pytest.mark.parametrize("name", SERVERS)

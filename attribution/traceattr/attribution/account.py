@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import duckdb
+import numpy as np
 
 from traceattr.attribution.analysis import Window
 from traceattr.attribution.intervals import Times
@@ -49,6 +50,26 @@ class Account:
     def inside(self, window: Window) -> Times:
         """Return how long each operation runs inside a window."""
         return inside(self._operations(), window.start_ns, window.end_ns)
+
+    def owned_between(self, at: int, first: int, start_ns: int, end_ns: int) -> int:
+        """Return what one operation owns of an interval.
+
+        Args:
+            at: Its position.
+            first: Position of the first operation that ends after the begin of the interval.
+            start_ns: Begin of the interval.
+            end_ns: Its end.
+        """
+        stop = max(at + 1, int(np.searchsorted(self.timeline.start_ns, end_ns)))
+        part = slice(first, stop)
+        some = Operations(
+            self.timeline.start_ns[part],
+            self.timeline.end_ns[part],
+            PRECEDENCE[self.timeline.label[part]],
+        )
+        if end_ns <= start_ns:
+            return 0
+        return int(partition(some, start_ns, end_ns).exclusive_ns[at - first])
 
     def segments(self, window: Window) -> Segments:
         """Return the same as stretches of time, in order."""

@@ -24,6 +24,7 @@ from traceattr.attribution.partition import Partition
 from traceattr.attribution.per_round import RoundSample
 from traceattr.attribution.phases import PHASES, phase_of_operations
 from traceattr.attribution.round_figures import Phase
+from traceattr.attribution.round_matrix import Spans, round_matrix
 from traceattr.attribution.seams import Gaps, classify_gaps
 from traceattr.attribution.spread import spread
 from traceattr.attribution.timeline import Ids
@@ -94,10 +95,31 @@ def own_time(
         gaps=classify_gaps(account, idle),
         sample=sample,
         key=key,
-        by_round=_round_matrix(sample, account.timeline.start_ns, key, parts.exclusive_ns, _KEYS),
-        idle_by_round=_round_matrix(
-            sample, idle.gaps.start_ns, _idle_kind(idle), idle.length_ns, len(_IDLE_KINDS)
-        ),
+        by_round=round_matrix(sample, _work(account, window, parts, key), _KEYS),
+        idle_by_round=round_matrix(sample, _idle(idle), len(_IDLE_KINDS)),
+    )
+
+
+def _work(
+    account: Account, window: Window, parts: Partition, key: npt.NDArray[np.integer]
+) -> Spans:
+    timeline = account.timeline
+    latest_ns: Times = np.maximum.accumulate(timeline.end_ns)
+
+    def owned_after(at: int, time_ns: int) -> int:
+        first = int(np.searchsorted(latest_ns, time_ns, side="right"))
+        end_ns = min(int(timeline.end_ns[at]), window.end_ns)
+        return account.owned_between(at, first, time_ns, end_ns)
+
+    return Spans(
+        timeline.start_ns, timeline.end_ns, latest_ns, parts.exclusive_ns, key, owned_after
+    )
+
+
+def _idle(idle: IdleParts) -> Spans:
+    gaps = idle.gaps
+    return Spans(
+        gaps.start_ns, gaps.end_ns, gaps.end_ns, idle.length_ns, _idle_kind(idle), lambda *_: 0
     )
 
 
@@ -141,19 +163,6 @@ def category_rounds(owned: OwnedTime) -> Iterator[tuple[str, Phase, Times]]:
     for category, phase in dict.fromkeys(pair for pair in of_key if pair in present):
         mine = [pair == (category, phase) for pair in of_key]
         yield category, phase, owned.by_round[:, mine].sum(axis=1)
-
-
-def _round_matrix(
-    sample: RoundSample, start_ns: Times, key: npt.NDArray[np.integer], ns: Times, keys: int
-) -> Times:
-    """Return the time of each key in each round by when it begins, shape (rounds, keys)."""
-    sums = np.zeros(len(sample) * keys)
-    for part in blocks(len(start_ns)):
-        at = sample.index_of(start_ns[part])
-        inside = at >= 0
-        place = at[inside] * keys + key[part][inside]
-        sums += np.bincount(place, weights=ns[part][inside], minlength=len(sums))
-    return sums.astype(np.int64).reshape(-1, keys)
 
 
 def _sums(key: npt.NDArray[np.integer], ns: Times) -> npt.NDArray[np.float64]:
