@@ -133,6 +133,7 @@ def test_the_order_of_the_traces_and_a_directory_change_nothing(ranks: list[Path
     assert expand([ranks[0].parent]) == ranks
     assert "The others wait for rank 2 (rank2.sqlite)" in " ".join(wanted.split())
     assert max(map(len, wanted.splitlines())) <= 80
+    assert "own, behind and clock in ms." in " ".join(wanted.split())
 
 
 @pytest.mark.parametrize("format_", ["markdown", "csv"])
@@ -168,6 +169,28 @@ def test_a_copy_is_counted_once(ranks: list[Path], runs: Any, tmp_path: Path) ->
     assert found["runs"] == runs
     [warning] = [each for each in found["warnings"] if each["code"] == "trace-twice"]
     assert warning["text"] == "rank1_again.sqlite is a copy of rank1.sqlite and was left out."
+    assert found["traces"] == 4
+    assert run("report", ranks[0], ranks[0]).stdout.startswith("1 trace, 1 rank.")
+
+
+def test_a_rank_that_no_trace_has_is_named(ranks: list[Path]) -> None:
+    found = document(ranks[0], ranks[2], ranks[3])
+    [warning] = [each for each in found["warnings"] if each["code"] == "rank-missing"]
+    assert warning["text"] == "No trace that was read has TP1: the others may wait for it."
+    assert found["runs"][0]["parallel"] == {"TP": 4}
+
+
+@pytest.mark.parametrize(
+    ("number", "named"),
+    [(1, "TP0"), (9, "TP0, TP1, TP2, TP3, TP4, TP5, TP6, TP7, 1 more"), (0, "")],
+)
+def test_a_title_of_any_number_names_few_that_are_missing(number: int, named: str) -> None:
+    part = trace("0", [0], [50])
+    [rank] = part.ranks
+    titled = replace(rank, process=f"sglang::scheduler_TP{number}")
+    found = combine((replace(part, ranks=(titled,)),))
+    wanted = f"No trace that was read has {named}: the others may wait for it." if named else ""
+    assert "".join(notice.text for notice in found.warnings) == wanted
 
 
 def test_two_runs_are_told_apart_by_their_time(ranks: list[Path], tmp_path: Path) -> None:

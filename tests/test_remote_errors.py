@@ -126,7 +126,8 @@ def test_what_is_no_trace_is_said(server: FileServer, memory: Any) -> None:
     assert "no such file" in said("report", "memory://run/missing.sqlite")
     assert "nobody answers there" in said("report", "http://127.0.0.1:1/a.sqlite")
     assert "Protocol not known: nowhere" in said("report", "nowhere://a.sqlite")
-    assert "a URL was given that is none" in said("report", "http://[jo:hunter2@/a")
+    for url in ("http://[jo:hunter2@/a", "http:/jo:hunter2@host/a.sqlite"):
+        assert "a URL was given that is none" in said("report", url)
 
 
 def test_a_library_that_is_missing_is_named(

@@ -280,6 +280,21 @@ def test_a_trace_without_gpu_work_can_be_shared(tmp_path: Path) -> None:
     assert "No CUDA events collected" in run("report", out).stderr
 
 
+def test_a_copy_that_does_not_fit_is_named_as_it_was_given(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    path, out = tmp_path / "trace.sqlite", tmp_path / "copy.sqlite"
+    write(path)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        result = scrub(path, out)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {out}: cannot be written (")
+    assert [each.name for each in tmp_path.iterdir()] == ["trace.sqlite"]
+
+
 def test_the_copy_holds_no_free_page_and_only_what_is_read(tmp_path: Path) -> None:
     path, out = tmp_path / "trace.sqlite", tmp_path / "out.sqlite"
     write(path)

@@ -1,6 +1,7 @@
 """Several traces of one server as one: which runs they are of, and who is slow."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from statistics import median_low
 
 from traceattr.attribution.analysis import Notice
@@ -19,6 +20,7 @@ from traceattr.attribution.rank_figures import SharedCollectives
 from traceattr.attribution.ranks import groups_by_title, title_parts
 from traceattr.rules.categories import GROUPS
 
+_MOST_MISSING = 8
 MOSTLY = 0.5
 """Share of rounds in which a rank is the slowest from which on it is called so."""
 
@@ -30,10 +32,15 @@ def combine(parts: Parts) -> Fleet:
     different, copies = _without_copies(readable)
     groups = _by_time(different)
     return Fleet(
-        traces=len(parts),
+        traces=len(parts) - len(copies),
         runs=tuple(_run(group) for group in groups),
         failed=tuple((part.file, part.failure) for part in ordered if part.failure is not None),
-        warnings=(*copies, *_about_runs(groups), *(n for g in groups for n in _about_ranks(g))),
+        warnings=(
+            *copies,
+            *_about_missing(_gpus(different)),
+            *_about_runs(groups),
+            *(notice for group in groups for notice in _about_ranks(group)),
+        ),
     )
 
 
@@ -44,6 +51,8 @@ def _without_copies(parts: Sequence[TracePart]) -> tuple[list[TracePart], list[N
         same = first.setdefault(part.content, part)
         if same is not part:
             text = f"{part.file} is a copy of {same.file} and was left out."
+            if part.file == same.file:
+                text = f"{part.file} was given more than once, and counts once."
             notices.append(Notice("trace-twice", text))
     return list(first.values()), notices
 
@@ -157,11 +166,28 @@ def _team_name(gpus: Sequence[RankPart], at: int, teams: int) -> str:
 
 
 def _parallel(gpus: Sequence[RankPart]) -> tuple[tuple[str, int], ...]:
-    numbers: dict[str, set[str]] = {}
+    return tuple((kind, max(found) + 1) for kind, found in sorted(_numbers(gpus).items()))
+
+
+def _numbers(gpus: Sequence[RankPart]) -> dict[str, set[int]]:
+    """Return which numbers of each kind of group, counted from 0, the titles name."""
+    numbers: dict[str, set[int]] = {}
     for gpu in gpus:
         for kind, number in title_parts(gpu.process):
-            numbers.setdefault(kind, set()).add(number)
-    return tuple((kind, len(found)) for kind, found in sorted(numbers.items()))
+            numbers.setdefault(kind, set()).add(int(number))
+    return numbers
+
+
+def _about_missing(gpus: Sequence[RankPart]) -> Iterator[Notice]:
+    """Yield which numbers below the highest no title has; a title may hold any number."""
+    for kind, found in sorted(_numbers(gpus).items()):
+        missing = (number for number in range(max(found)) if number not in found)
+        names = [f"{kind}{number}" for number in islice(missing, _MOST_MISSING)]
+        if more := max(found) + 1 - len(found) - len(names):
+            names.append(f"{more:,} more")
+        if names:
+            text = f"No trace that was read has {', '.join(names)}: the others may wait for it."
+            yield Notice("rank-missing", text)
 
 
 def _straggler(ranks: Sequence[RankFigures], matched: int) -> int | None:

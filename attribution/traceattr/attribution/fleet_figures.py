@@ -104,7 +104,8 @@ class Run:
 
     Attributes:
         ranks: The GPUs, by their titles and ranks.
-        parallel: How many of each kind of group the titles name, such as ("TP", 4).
+        parallel: How many of each kind of group there are by the highest number in a title, such as
+            ("TP", 4).
         teams: Which of them do their rounds together; each rank is in one.
         spreads: Groups in table order.
         worst: The longest of the matched rounds.
@@ -142,7 +143,7 @@ class Fleet:
     """What several traces say together.
 
     Attributes:
-        traces: How many were given.
+        traces: How many different ones were given.
         runs: Those that could be read, by when they were recorded; the one of most ranks first.
         failed: Name and reason of those that could not.
         warnings: What to know before trusting the numbers.

@@ -5,6 +5,7 @@ are copied only where they are known (`traceattr.ingest.scrub_text`) or are name
 calls; everything else of the file stays behind, its free pages too.
 """
 
+import errno
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from traceattr.errors import ExportError, OptionError
+from traceattr.errors import ExportError
 from traceattr.ingest.export import Export, sqlite_failure
 from traceattr.ingest.export_format import shell_word
 from traceattr.ingest.identity import pid_of
@@ -88,7 +89,7 @@ def scrub(export: Export, target: Path, window: Window | None, hide: Hide) -> tu
 
     Raises:
         ExportError: The export is damaged, or is no SQLite file.
-        OptionError: The copy cannot be written.
+        OSError: The copy cannot be written.
     """
     if export.files:
         report = shell_word(name_here(export.path).with_suffix(".nsys-rep"))
@@ -106,7 +107,7 @@ def scrub(export: Export, target: Path, window: Window | None, hide: Hide) -> tu
     except sqlite3.DatabaseError as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
         if code in _NOT_WRITTEN:
-            raise OptionError(f"{target.name}: cannot be written ({error})") from error
+            raise OSError(errno.EIO, str(error)) from error
         raise sqlite_failure(export.path, "a table", error) from error
 
 

@@ -19,8 +19,9 @@ from traceattr.report.ranks_text import RANKS_NOTE
 
 ROUNDS_NOTE = (
     "own: a round without communication; ranks meet in every collective, so the others wait while"
-    " one still works. behind: own time beyond the median of the others. clock: how much later a"
-    " wall clock shows the same round as the first rank's."
+    " one still works. behind: own time beyond the median of the others. slowest: rounds in which"
+    " its own time is the longest. clock: how much later a wall clock shows the same round as the"
+    " first rank's. own, behind and clock in {unit}."
 )
 
 
@@ -139,7 +140,8 @@ def _ranks(run: Run, title: str) -> Section:
         "clock",
     )
     unmatched = [(team.name, _unmatched(team)) for team in run.teams if team.why_unmatched]
-    notes = (*([ROUNDS_NOTE] if run.matched else []), *_of_teams(unmatched, run), *_untitled(run))
+    about_rounds = [ROUNDS_NOTE.format(unit=unit.name)] if run.matched else []
+    notes = (*about_rounds, *_of_teams(unmatched, run), *_untitled(run))
     heading = f"{title} ({parallel})" if parallel else title
     return Section(heading, columns, 1, rows, " ".join(notes))
 
@@ -197,9 +199,12 @@ def _slowest(rank: RankFigures, team: Team) -> str:
 
 def _communication(run: Run) -> Section:
     unit = _unit(run)
-    compared = [team.collectives for team in run.teams if team.collectives]
-    rounds = min((one.rounds for one in compared if one.per_rank), default=0)
-    over = f", median over {counted(rounds, 'round')}" if rounds else ""
+    compared = [
+        (found.rounds, team.matched)
+        for team in run.teams
+        if (found := team.collectives) and found.per_rank and found.rounds
+    ]
+    over = f", median over {_some(*min(compared))}" if compared else ""
     rows = tuple(
         (
             rank.part.file,
@@ -220,6 +225,10 @@ def _communication(run: Run) -> Section:
         rows,
         " ".join((*([RANKS_NOTE] if rows else []), *_of_teams(said, run))),
     )
+
+
+def _some(some: int, whole: int) -> str:
+    return f"{some:,} of {counted(whole, 'round')}" if some < whole else counted(some, "round")
 
 
 def _about(team: Team, run: Run) -> Iterator[str]:

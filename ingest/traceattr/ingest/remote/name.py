@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from traceattr.errors import OptionError
 
 _URL = re.compile(r"(?i)[a-z][a-z0-9+.-]+://")
+_ONE_SLASH = re.compile(r"(?i)https?:/(?!/)")
 _USER = re.compile(r"(?i)([a-z][a-z0-9+.-]+://)[^\s/?#]*@")
 _QUERY = re.compile(r"(?i)([a-z][a-z0-9+.-]+://[^\s?#'\"]*)[?#][^\s'\"]*")
 
@@ -53,7 +54,7 @@ def trace_path(text: str) -> TracePath:
     Raises:
         OptionError: It looks like a URL and is none.
     """
-    if _URL.match(text) is None:
+    if _URL.match(text) is None and _ONE_SLASH.match(text) is None:
         return Path(text)
     try:
         parts = urlsplit(text)
