@@ -61,6 +61,15 @@ def test_nodes_without_a_correlation_are_grouped_by_node_and_time(
     assert [row[3:5] for row in rows(path, REPLAYS)] == [(100, 120), (200, 220), (300, 320)]
 
 
+def test_a_correlation_below_zero_is_none_of_the_replays_without_one(path: Path) -> None:
+    """Correlations are unsigned numbers of 32 bits, but not every column says so."""
+    with ExportWriter(path) as export:
+        replay(export, 110, correlation=None)
+        replay(export, 210, correlation=-1)
+
+    assert [row[3:5] + row[6:] for row in rows(path, REPLAYS)] == [(110, 130, 3), (210, 230, 3)]
+
+
 def test_a_capture_that_begins_inside_a_replay_does_not_shift_the_others(path: Path) -> None:
     with ExportWriter(path) as export:
         export.kernel("b", 10, 15, pid=PID, correlation=0, graph=9, node=3)

@@ -20,7 +20,7 @@ NO_REPLAY = -1
 
 _NO_KEY = np.iinfo(np.int64).max
 _ENVELOPE = 2**32
-"""Keys of envelopes lie above every correlation, which are 32 bits wide."""
+"""Keys of envelopes lie above every correlation, which are 32 bits wide and may be signed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def link(placed: Placed, launches: Launches) -> Linked:
 def _keys(placed: Placed, is_graph_launch: Flags) -> Times:
     """Return the key of the replay of each operation.
 
-    Rows of one replay have one key: the correlation of their launch; below zero the number of
+    Rows of one replay have one key: the correlation of their launch; below those the number of
     work without a correlation, by node order and time; one of its own for an envelope.  A row is
     graph work when it says so, or when a graph launch started it (some captures lack the graph
     columns).
@@ -99,7 +99,7 @@ def _keys(placed: Placed, is_graph_launch: Flags) -> Times:
     is_linked = is_known(placed.correlation_id)
     key = np.where(is_graph_work & is_linked, placed.correlation_id, np.int64(_NO_KEY))
     unlinked = np.flatnonzero(is_node & ~is_linked & (placed.kind != GRAPH))
-    key[unlinked] = -1 - _number(placed, unlinked)
+    key[unlinked] = -_ENVELOPE - _number(placed, unlinked)
     envelopes = np.flatnonzero(placed.kind == GRAPH)
     key[envelopes] = _ENVELOPE + envelopes
     return key
