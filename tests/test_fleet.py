@@ -163,6 +163,18 @@ def test_without_any_readable_trace_it_is_an_error(tmp_path: Path) -> None:
     assert "b.sqlite: no such file" in result.stderr
 
 
+def test_names_that_no_file_can_have_are_told_of_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    long = "a" * 300 + ".sqlite"
+    alone, several = run("report", long), run("report", long, ".")
+    assert (alone.exit_code, several.exit_code) == (2, 2)
+    assert alone.stderr == f"error: {long}: cannot be read (File name too long)\n"
+    assert several.stderr.startswith("error: .: a directory, but not an export")
+    assert several.stderr.endswith(f"; {long}: cannot be read (File name too long)\n")
+
+
 def test_a_copy_is_counted_once(ranks: list[Path], runs: Any, tmp_path: Path) -> None:
     copy = Path(shutil.copy(ranks[1], tmp_path / "rank1_again.sqlite"))
     found = document(*ranks, copy)

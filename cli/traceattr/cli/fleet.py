@@ -5,7 +5,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import get_context
@@ -38,13 +38,15 @@ def expand(paths: Sequence[TracePath]) -> list[TracePath]:
     """Return the traces; a directory stands for the exports in it, or in those of its nodes."""
     found: list[TracePath] = []
     for path in paths:
-        inside = (
-            isinstance(path, Path)
-            and path.is_dir()
-            and (sorted(path.glob("*.sqlite")) or sorted(path.glob("*/*.sqlite")))
-        )
-        found += inside or [path]
+        found += _exports_in(path) or [path]
     return found
+
+
+def _exports_in(path: TracePath) -> list[Path]:
+    with suppress(OSError):  # reading it says what is wrong
+        if isinstance(path, Path) and path.is_dir():
+            return sorted(path.glob("*.sqlite")) or sorted(path.glob("*/*.sqlite"))
+    return []
 
 
 def load_fleet(
@@ -135,9 +137,13 @@ class _Job:
 def _failure(error: TraceattrError, path: TracePath, given: TracePath) -> str:
     """Return what is wrong with a trace, under the path that the user gave."""
     told = str(error)
-    if isinstance(path, Path) and isinstance(given, Path):
-        told = told.replace(str(path.with_suffix("")), str(given.with_suffix("")))
+    if isinstance(path, Path) and isinstance(given, Path) and path != given:
+        told = told.replace(_without_suffix(path), _without_suffix(given))
     return told if told.startswith(str(given)) else f"{given}: {told}"
+
+
+def _without_suffix(path: Path) -> str:
+    return str(path.with_suffix("") if path.name else path)
 
 
 def _locally(job: _Job, paths: Sequence[TracePath]) -> bytes:
@@ -202,14 +208,13 @@ def _workers(paths: Sequence[TracePath]) -> int:
 
 def _size_bytes(path: TracePath) -> int:
     """Return the size of a trace; 0 where it cannot be told, as reading it says why."""
-    if isinstance(path, Path):
-        return path.stat().st_size if path.is_file() else 0
-    from traceattr.ingest.remote.source import find_source
+    with suppress(OSError, ExportError):
+        if isinstance(path, Path):
+            return path.stat().st_size if path.is_file() else 0
+        from traceattr.ingest.remote.source import find_source
 
-    try:
         return find_source(path).size_bytes or 0
-    except ExportError:
-        return 0
+    return 0
 
 
 def _merged(stored: Sequence[bytes]) -> bytes:
