@@ -17,7 +17,7 @@ from traceattr.ingest.sqlite.btree import Damaged, Declined, Malformed
 from traceattr.ingest.sqlite.pages import check_table, find_pages, read_pages
 from traceattr.ingest.sqlite.rows import read_rows
 
-__all__ = ["ColumnType", "Scan", "scan_small_table", "scan_table"]
+__all__ = ["ColumnType", "Scan", "scan_kept", "scan_small_table", "scan_table"]
 
 
 @dataclass(slots=True)

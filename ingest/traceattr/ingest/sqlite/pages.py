@@ -170,7 +170,7 @@ def _in_order(read: Callable[[int], list[Piece]], starts: range, workers: int) -
         running: deque[Future[list[Piece]]] = deque()
         for start in starts:
             running.append(pool.submit(read, start))
-            if len(running) >= 16:
+            if len(running) >= workers + _AHEAD:
                 yield from running.popleft().result()
         while running:
             yield from running.popleft().result()
