@@ -21,18 +21,20 @@ class _Runs:
 
     Attributes:
         count: Runs of each name; shape (names,).
+        end: Where those of each name end in `length_ns`; shape (names,).
         inside_ns: How long they ran inside the window; shape (names,).
         length_ns: How long each lasted as a whole, those of one name after those of the one
             before; shape (runs,).
     """
 
     count: Ids
+    end: Ids
     inside_ns: Times
     length_ns: Times
 
     def lengths_of(self, name_id: int) -> Times:
         """Return how long the runs of one name lasted."""
-        end = int(self.count[: name_id + 1].sum())
+        end = int(self.end[name_id])
         return self.length_ns[end - int(self.count[name_id]) : end]
 
 
@@ -72,8 +74,10 @@ def _runs(account: Account, window: Window, names: int) -> _Runs:
     length_ns = (timeline.end_ns - timeline.start_ns)[chosen]
     total_ns = np.bincount(name_id, weights=length_ns, minlength=names).astype(np.int64)
     order = np.argsort(name_id, kind="stable")
+    count = np.bincount(name_id, minlength=names)
     return _Runs(
-        count=np.bincount(name_id, minlength=names),
+        count=count,
+        end=np.cumsum(count),
         inside_ns=total_ns - _outside(account, window, chosen, names),
         length_ns=length_ns[order],
     )
