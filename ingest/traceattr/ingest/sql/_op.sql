@@ -1,8 +1,6 @@
--- GPU work as nsys stores it, in one shape.
--- CUPTI writes 0 and nsys writes NULL for "not in a graph" and for "no correlation".
--- Before schema 3.24 there is no graphId column: the high half of graphNodeId is the graph.
--- CUPTI writes 0 for the times of a replay that it could not collect.  NULLs take the narrowest type:
--- a column is as wide as the widest of the tables has it.
+-- Whose the rows of GPU work are, when they ran, and what kernels are called, in one shape.
+-- CUPTI writes 0 for the process it does not know, and for the times of a replay that it could not
+-- collect.
 CREATE TEMP VIEW _op AS
 SELECT
     'kernel'::_OP_KIND AS kind,
@@ -10,15 +8,9 @@ SELECT
     "end" AS end_ns,
     deviceid AS device_id,
     contextid AS context_id,
-    streamid AS stream_id,
-    nullif(correlationid, 0) AS correlation_id,
     nullif(globalpid, 0) AS global_pid,
     demangledname AS demangled_id,
-    shortname AS short_id,
-    nullif(graphnodeid, 0) AS graph_node_id,
-    coalesce(nullif(graphid, 0), nullif((graphnodeid::BIGINT >> 32) & 4294967295, 0)) AS graph_id,
-    NULL::TINYINT AS bytes,
-    NULL::TINYINT AS copy_kind
+    shortname AS short_id
 FROM _kernel
 UNION ALL
 SELECT
@@ -27,15 +19,9 @@ SELECT
     "end" AS end_ns,
     deviceid AS device_id,
     contextid AS context_id,
-    streamid AS stream_id,
-    nullif(correlationid, 0) AS correlation_id,
     nullif(globalpid, 0) AS global_pid,
     NULL::TINYINT AS demangled_id,
-    NULL::TINYINT AS short_id,
-    nullif(graphnodeid, 0) AS graph_node_id,
-    nullif((graphnodeid::BIGINT >> 32) & 4294967295, 0) AS graph_id,
-    bytes,
-    try_cast(copykind AS TINYINT) AS copy_kind
+    NULL::TINYINT AS short_id
 FROM _memcpy
 UNION ALL
 SELECT
@@ -44,15 +30,9 @@ SELECT
     "end" AS end_ns,
     deviceid AS device_id,
     contextid AS context_id,
-    streamid AS stream_id,
-    nullif(correlationid, 0) AS correlation_id,
     nullif(globalpid, 0) AS global_pid,
     NULL::TINYINT AS demangled_id,
-    NULL::TINYINT AS short_id,
-    nullif(graphnodeid, 0) AS graph_node_id,
-    nullif((graphnodeid::BIGINT >> 32) & 4294967295, 0) AS graph_id,
-    bytes,
-    NULL::TINYINT AS copy_kind
+    NULL::TINYINT AS short_id
 FROM _memset
 UNION ALL
 SELECT
@@ -61,13 +41,7 @@ SELECT
     CASE WHEN "end" != 0 THEN "end" END AS end_ns,
     deviceid AS device_id,
     contextid AS context_id,
-    streamid AS stream_id,
-    nullif(correlationid, 0) AS correlation_id,
     nullif(globalpid, 0) AS global_pid,
     NULL::TINYINT AS demangled_id,
-    NULL::TINYINT AS short_id,
-    NULL::TINYINT AS graph_node_id,
-    coalesce(nullif(graphid, 0), nullif(graphexecid, 0)) AS graph_id,
-    NULL::TINYINT AS bytes,
-    NULL::TINYINT AS copy_kind
+    NULL::TINYINT AS short_id
 FROM _graph;

@@ -5,7 +5,6 @@ SELECT
     kind::_OP_KIND AS kind,
     start_ns,
     end_ns,
-    stream_id::BIGINT AS stream_id,
     name_id,
     correlation_id::BIGINT AS correlation_id,
     launch_ns,
