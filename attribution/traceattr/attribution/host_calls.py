@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from traceattr.attribution.intervals import Times
-from traceattr.attribution.timeline import Ids, Places, Timeline, order_of
+from traceattr.attribution.timeline import Ids, Places, Timeline
 from traceattr.ingest.database import read_sql
+from traceattr.ingest.order import in_order
 
 NO_LAUNCH = np.iinfo(np.int64).min
 """Begin of a launching call that is not in the trace."""
@@ -122,10 +123,10 @@ def read_calls(
         read_sql("traceattr.attribution", "host_calls"),
         {"gpu_id": gpu_id, "start_ns": start_ns, "end_ns": end_ns},
     ).fetchnumpy()
-    order = order_of(found["start_ns"], found["end_ns"], found["global_tid"])
+    order, starts_ns = in_order(found.pop("start_ns"), found["end_ns"], found["global_tid"])
     return Calls(
         thread=found.pop("global_tid")[order],
-        start_ns=found.pop("start_ns")[order],
+        start_ns=starts_ns,
         end_ns=found.pop("end_ns")[order],
         kind=found.pop("kind")[order],
         correlation=found.pop("correlation_id")[order],

@@ -129,18 +129,3 @@ def _replays(connection: duckdb.DuckDBPyConnection, gpu_id: int) -> Replays:
         start_ns=found["start_ns"],
         end_ns=found["end_ns"],
     )
-
-
-def order_of(start_ns: Times, end_ns: Times, kind: npt.NDArray[np.integer]) -> Ids:
-    """Return the order by start, then end, then kind, so that row order changes nothing.
-
-    Rows come almost sorted, which a stable sort of one key makes use of; only those that start
-    together are sorted by the rest.
-    """
-    order = np.argsort(start_ns, kind="stable")
-    starts = start_ns[order]
-    is_equal = starts[1:] == starts[:-1]
-    tied = np.flatnonzero(np.append(is_equal, False) | np.append(False, is_equal))
-    mine = order[tied]
-    order[tied] = mine[np.lexsort((kind[mine], end_ns[mine], start_ns[mine]))]
-    return order

@@ -26,6 +26,7 @@ from traceattr.ingest.held import Held
 from traceattr.ingest.identity import Owner
 from traceattr.ingest.names import NameKeys
 from traceattr.ingest.operations import GRAPH, KERNEL
+from traceattr.ingest.order import in_order
 
 Flags = npt.NDArray[np.bool_]
 
@@ -215,20 +216,10 @@ def _times_and_names(batch: _Batch, names: NameKeys) -> _Columns:
 
 
 def _sort(columns: _Columns) -> _Places | None:
-    """Sort what is there already; return where each row goes, None for where it is.
-
-    Rows come almost sorted, which a stable sort of one key makes use of; only those that start
-    together are sorted by the rest.
-    """
-    start = columns["start_ns"]
-    order = np.argsort(start, kind="stable")
-    starts = start[order]
-    is_equal = starts[1:] == starts[:-1]
-    tied = np.flatnonzero(np.append(is_equal, False) | np.append(False, is_equal))
-    mine = order[tied]
-    keys = [columns[name][mine] for name in ("name_id", "kind", "end_ns", "start_ns")]
-    order[tied] = mine[np.lexsort(keys)]
-    columns["start_ns"] = starts
+    """Sort what is there already; return where each row goes, None for where it is."""
+    keys = [columns[name] for name in ("start_ns", "end_ns", "kind", "name_id")]
+    order, columns["start_ns"] = in_order(*keys)
+    keys.clear()
     if (order[1:] > order[:-1]).all():
         return None
     for name in ("end_ns", "kind", "name_id"):
