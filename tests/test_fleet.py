@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -368,12 +368,38 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def test_ctrl_c_waits_until_processes_are_ready_whichever_thread_is_told() -> None:
+    begun, done = Event(), []
+
+    def be_told() -> None:
+        begun.wait()
+        signal.raise_signal(signal.SIGINT)
+
+    def start(other: Thread) -> None:
+        with fleet._sigint_held_back():
+            begun.set()
+            other.join()
+            done.append("ready")
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    other = Thread(target=be_told)
+    other.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            start(other)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done == ["ready"]
+
+
 def test_dask_gives_the_same_bytes_also_of_a_url_and_if_a_worker_is_killed_half_way(
     many: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     distributed: Any = pytest.importorskip("distributed")
     traces = sorted(path.name for path in many.iterdir())
     killed: list[int] = []
+    masks: list[set[signal.Signals]] = []
 
     def kill_one(cluster: Any) -> None:
         """Kill a worker with something to do, and half of the results, when half are there."""
@@ -388,6 +414,8 @@ def test_dask_gives_the_same_bytes_also_of_a_url_and_if_a_worker_is_killed_half_
 
     def cluster_with_a_loss(*workers: int, **options: Any) -> Any:
         cluster = local_cluster(*workers, **options)
+        with distributed.Client(cluster) as client:
+            masks.extend(client.run(signal.pthread_sigmask, signal.SIG_BLOCK, ()).values())
         Thread(target=kill_one, args=(cluster,), daemon=True).start()
         return cluster
 
@@ -406,6 +434,7 @@ def test_dask_gives_the_same_bytes_also_of_a_url_and_if_a_worker_is_killed_half_
     assert found == wanted
     assert len(json.loads(found)["runs"][0]["ranks"]) == len(traces)
     assert len(killed) == 1
+    assert [signal.SIGINT in mask for mask in masks] == [True, True]  # Ctrl-C is not for them
 
 
 def test_dask_that_is_missing_is_an_error(

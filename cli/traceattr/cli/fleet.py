@@ -1,5 +1,6 @@
 """Several traces at once: on the cores of this machine, or on the workers of a Dask cluster."""
 
+import logging
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -8,8 +9,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from traceattr.errors import ExportError, OptionError, TraceattrError
@@ -182,12 +184,20 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 @contextmanager
 def _sigint_held_back() -> Iterator[None]:
-    """Let Ctrl-C wait, here and in processes that are started, until these are ready for it."""
+    """Let Ctrl-C wait, here and in processes that are started, until these are ready for it.
+
+    Processes inherit what this thread blocks; here another thread may be told of Ctrl-C instead.
+    """
+    told: list[int] = []
+    handler = signal.signal(signal.SIGINT, lambda number, _: told.append(number))
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, handler)
+        for number in told[:1]:
+            signal.raise_signal(number)
 
 
 def _die_of_sigint() -> None:
@@ -264,10 +274,7 @@ def _client(address: str) -> Iterator[Any]:
         try:
             where = address
             if address == LOCAL:
-                workers = max(2, cores())
-                where = opened.enter_context(
-                    distributed.LocalCluster(workers, threads_per_worker=1, dashboard_address=None)
-                )
+                where = opened.enter_context(_local_cluster(distributed, max(2, cores())))
             client = opened.enter_context(distributed.Client(where, timeout=_TIMEOUT))
         except (OSError, ValueError) as error:
             raise OptionError(
@@ -275,3 +282,21 @@ def _client(address: str) -> Iterator[Any]:
                 " as tcp://HOST:8786"
             ) from error
         yield client
+
+
+@contextmanager
+def _local_cluster(distributed: Any, workers: int) -> Iterator[Any]:
+    """Start workers here: Ctrl-C is for this process, which ends them, and nothing is left."""
+    resource_tracker.ensure_running()  # which would let SIGINT through when a worker starts it
+    with TemporaryDirectory(prefix="traceattr-") as folder, ExitStack() as opened:
+        opened.enter_context(distributed.dask.config.set({"temporary-directory": folder}))
+        with _sigint_held_back():
+            cluster = opened.enter_context(
+                distributed.LocalCluster(
+                    workers,
+                    threads_per_worker=1,
+                    dashboard_address=None,
+                    silence_logs=logging.CRITICAL,
+                )
+            )
+        yield cluster
