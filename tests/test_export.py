@@ -312,6 +312,7 @@ def test_a_missing_file_is_not_created(tmp_path: Path) -> None:
             f"nsys export --type sqlite --output {path} {tmp_path / 'a.nsys-rep'}"
         )
         assert refusal(path / "b.sqlite").startswith("no such file; ")
+        assert refusal(tmp_path / "a.nsys-rep") == "no such file"
     assert list(tmp_path.iterdir()) == []
 
 

@@ -234,8 +234,9 @@ def _head(path: Path) -> bytes:
         with path.open("rb") as file:
             head = file.read(export_format.HEAD_BYTES)
     except (FileNotFoundError, NotADirectoryError) as error:
-        remedy = export_format.export_first(path)
-        raise ExportError(f"{path}: no such file; to make one: {remedy}") from error
+        is_export = path.suffix not in (".nsys-rep", ".qdrep", ".qdstrm")
+        remedy = f"; to make one: {export_format.export_first(path)}" if is_export else ""
+        raise ExportError(f"{path}: no such file{remedy}") from error
     except PermissionError as error:
         word = export_format.shell_word(path)
         raise ExportError(f"{path}: not readable by you; try: chmod u+r {word}") from error
