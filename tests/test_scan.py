@@ -256,3 +256,18 @@ def test_reading_does_not_load_pandas(tmp_path: Path) -> None:
     )
 
     assert (done.stdout, done.stderr) == ("5001\n", "")
+
+
+def test_gaps_with_what_the_host_did_do_not_load_pandas(tmp_path: Path) -> None:
+    trace = Path(__file__).parents[1] / "traces" / "demo.sqlite"
+    (tmp_path / "pandas.py").write_text("raise SystemExit('pandas was imported')")
+
+    done = subprocess.run(
+        [sys.executable, "-m", "traceattr", "gaps", str(trace), "--no-cache"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")

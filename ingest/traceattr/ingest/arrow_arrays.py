@@ -6,6 +6,7 @@ and so loads pandas where that is installed, which takes 0.4 s.
 
 import mmap
 import sys
+from collections.abc import Iterable
 
 import numpy as np
 import pyarrow as pa
@@ -14,16 +15,22 @@ from numpy.typing import NDArray
 _PRIVATE = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if sys.platform != "win32" else {}
 
 
-def integer_array(
-    numbers: NDArray[np.int64], valid: NDArray[np.bool_] | None = None
-) -> pa.Int64Array:
-    """An array of integers.
+def integer_array(numbers: NDArray[np.integer], valid: NDArray[np.bool_] | None = None) -> pa.Array:
+    """An array of integers of the same type, which shares their memory.
 
     Args:
         numbers: The values; those that are NULL may be anything.
         valid: Which are not NULL; None when all are.
     """
-    return pa.Array.from_buffers(pa.int64(), len(numbers), [_bitmap(valid), _buffer(numbers)])
+    kind = pa.from_numpy_dtype(numbers.dtype)
+    return pa.Array.from_buffers(kind, len(numbers), [_bitmap(valid), _buffer(numbers)])
+
+
+def optional_integers(numbers: Iterable[int | None]) -> pa.Int64Array:
+    """An array of integers of which None are NULL."""
+    values = list(numbers)
+    valid = np.array([value is not None for value in values], np.bool_)
+    return integer_array(np.array([value or 0 for value in values], np.int64), valid)
 
 
 def mapped_array(
@@ -63,6 +70,27 @@ def binary_array(
     content = pa.py_buffer(data) if isinstance(data, bytes) else _buffer(data)
     buffers = [_bitmap(valid), _buffer(offsets.astype(np.int32)), content]
     return pa.Array.from_buffers(pa.binary(), len(valid), buffers)
+
+
+def text_array(texts: Iterable[str | None]) -> pa.StringArray:
+    """An array of texts of which None are NULL.
+
+    Raises:
+        OverflowError: They are longer than one such array can hold.
+    """
+    return bytes_array(None if text is None else text.encode() for text in texts).view(pa.string())
+
+
+def bytes_array(strings: Iterable[bytes | None]) -> pa.BinaryArray:
+    """An array of byte strings of which None are NULL.
+
+    Raises:
+        OverflowError: They are longer than one such array can hold.
+    """
+    values = list(strings)
+    offsets = np.cumsum([0, *(len(value or b"") for value in values)], dtype=np.int64)
+    valid = np.array([value is not None for value in values], np.bool_)
+    return binary_array(offsets, b"".join(value or b"" for value in values), valid)
 
 
 def replaced(array: pa.Array, places: NDArray[np.int64], values: pa.Array) -> pa.Array:

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from traceattr.ingest.columns import is_known
+from traceattr.ingest.arrow_arrays import integer_array
+from traceattr.ingest.columns import is_known, null_of
 from traceattr.ingest.database import run_sql
 from traceattr.ingest.for_each import for_each
 from traceattr.ingest.held import Held
@@ -101,23 +102,24 @@ def _runs_of(gpu_id: int, linked: Linked, global_pid: int | None) -> pa.Table:
     runs, placed = linked.runs, linked.placed
     chosen = runs.in_graphs
     first = runs.first[chosen]
+    pid = null_of(np.dtype(np.int64)) if global_pid is None else global_pid
     return pa.table(
         {
-            "gpu_id": pa.array(np.full(len(chosen), gpu_id, np.int32)),
-            "replay_key": pa.array(runs.key[chosen]),
-            "global_pid": pa.array([global_pid] * len(chosen), pa.int64()),
+            "gpu_id": integer_array(np.full(len(chosen), gpu_id, np.int32)),
+            "replay_key": integer_array(runs.key[chosen]),
+            "global_pid": _nullable(np.full(len(chosen), pid)),
             "graph_id": _nullable(runs.graph_id[chosen]),
             "correlation_id": _nullable(placed.correlation_id[first]),
             "launch_ns": _nullable(linked.launch_ns[first]),
-            "start_ns": pa.array(placed.start_ns[first]),
-            "end_ns": pa.array(runs.end_ns[chosen]),
-            "operations": pa.array(runs.length[chosen]),
+            "start_ns": integer_array(placed.start_ns[first]),
+            "end_ns": integer_array(runs.end_ns[chosen]),
+            "operations": integer_array(runs.length[chosen]),
         }
     )
 
 
 def _nullable(numbers: npt.NDArray[np.integer]) -> pa.Array:
-    return pa.array(numbers, pa.int64(), mask=~is_known(numbers))
+    return integer_array(numbers.astype(np.int64), is_known(numbers))
 
 
 def _replays(

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from traceattr.ingest.arrow_arrays import optional_integers, text_array
 from traceattr.ingest.columns import Integers
 from traceattr.ingest.export import Export
 from traceattr.ingest.lookup import Lookup
@@ -24,7 +25,7 @@ def referenced_strings(
         ExportError: The table of strings is damaged.
     """
     needed = sorted({key for key in ids if key is not None})
-    connection.register("_needed", pa.table({"id": pa.array(needed, pa.int64())}))
+    connection.register("_needed", pa.table({"id": optional_integers(needed)}))
     stage(connection, export, STRINGS)
     rows = connection.execute("SELECT id, value FROM _string WHERE value IS NOT NULL").fetchall()
     connection.execute("DROP TABLE _string")
@@ -72,11 +73,11 @@ def name_kernels(connection: duckdb.DuckDBPyConnection, export: Export) -> NameK
         "_name_key",
         pa.table(
             {
-                "name_id": pa.array(name_ids, pa.int32()),
-                "name": pa.array([n for n, _, _ in named], pa.string()),
-                "short_name": pa.array([s for _, s, _ in named], pa.string()),
-                "demangled_id": pa.array([pair[0] for *_, pair in named], pa.int64()),
-                "short_id": pa.array([pair[1] for *_, pair in named], pa.int64()),
+                "name_id": optional_integers(name_ids),
+                "name": text_array([n for n, _, _ in named]),
+                "short_name": text_array([s for _, s, _ in named]),
+                "demangled_id": optional_integers([pair[0] for *_, pair in named]),
+                "short_id": optional_integers([pair[1] for *_, pair in named]),
             }
         ),
     )
@@ -94,8 +95,8 @@ def name_by_id(
         statement,
         pa.table(
             {
-                "id": pa.array(text.keys(), pa.int64()),
-                "name": pa.array(text.values(), pa.string()),
+                "id": optional_integers(text.keys()),
+                "name": text_array(text.values()),
             }
         ),
     )

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from traceattr.ingest.arrow_arrays import integer_array, text_array
 from traceattr.ingest.columns import Integers, is_known
 
 KINDS = ("kernel", "memcpy", "memset", "graph")
@@ -84,13 +85,13 @@ def as_table(gpus: Sequence[Operations]) -> pa.Table:
 def _table(one: Operations, first: int) -> pa.Table:
     count = len(one.kind)
     columns = {
-        "gpu_id": _array(np.full(count, one.gpu_id, np.min_scalar_type(-1 - one.gpu_id)), None),
-        "kind": pa.DictionaryArray.from_arrays(_array(one.kind, None), list(KINDS)),
+        "gpu_id": integer_array(np.full(count, one.gpu_id, np.min_scalar_type(-1 - one.gpu_id))),
+        "kind": pa.DictionaryArray.from_arrays(integer_array(one.kind), text_array(KINDS)),
     }
     columns |= {name: _shared(name, getattr(one, name)) for name in _COLUMNS}
     if one.details is not None:
         columns |= {name: _shared(name, getattr(one.details, name)) for name in _DETAILS}
-        columns["op_id"] = _array(np.arange(first, first + count, dtype=np.uint32), None)
+        columns["op_id"] = integer_array(np.arange(first, first + count, dtype=np.uint32))
     return pa.table(columns)
 
 
@@ -100,13 +101,7 @@ _DETAILS = tuple(field.name for field in fields(Details))
 
 def _shared(name: str, numbers: Integers) -> pa.Array:
     if name in _NEVER_NULL:
-        return _array(numbers, None)
+        return integer_array(numbers)
     if name in _NONE_BELOW_ZERO:
-        return _array(numbers, numbers >= 0)
-    return _array(numbers, is_known(numbers))
-
-
-def _array(numbers: Integers, known: npt.NDArray[np.bool_] | None) -> pa.Array:
-    bitmap = None if known is None else pa.py_buffer(np.packbits(known, bitorder="little"))
-    kind = pa.from_numpy_dtype(numbers.dtype)
-    return pa.Array.from_buffers(kind, len(numbers), [bitmap, pa.py_buffer(numbers)])
+        return integer_array(numbers, numbers >= 0)
+    return integer_array(numbers, is_known(numbers))

@@ -37,7 +37,7 @@ def stage(connection: duckdb.DuckDBPyConnection, export: Export, source: Source)
         ExportError: The table is damaged.
     """
     if source.table not in export.tables:
-        run_over(connection, source.statement, source.schema.empty_table())
+        run_over(connection, source.statement, pa.Table.from_batches([], source.schema))
         return Staged()
     scan = scan_source(export, source, None)
     try:

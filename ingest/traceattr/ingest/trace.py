@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, dataclass
 
 import duckdb
+import pyarrow as pa
 
 from traceattr.errors import ExportError
 from traceattr.ingest.capture import Capture, read_capture, store_capture
@@ -259,7 +260,7 @@ def _stage_api(
     try:
         rows, staged = read(export, API, near)
     except ExportError:
-        run_over(connection, API.statement, API.schema.empty_table())
+        run_over(connection, API.statement, pa.Table.from_batches([], API.schema))
         return Staged(), (API.table,)
     run_over(connection, API.statement, rows.drain())
     return staged, ()
