@@ -8,11 +8,12 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
 from threading import Event, Thread
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -435,6 +436,25 @@ def test_dask_gives_the_same_bytes_also_of_a_url_and_if_a_worker_is_killed_half_
     assert len(json.loads(found)["runs"][0]["ranks"]) == len(traces)
     assert len(killed) == 1
     assert [signal.SIGINT in mask for mask in masks] == [True, True]  # Ctrl-C is not for them
+
+
+def test_a_trace_of_which_every_worker_dies_is_named(
+    ranks: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed: Any = pytest.importorskip("distributed")
+
+    class Lost:
+        status = "error"
+
+        def result(self) -> bytes:
+            worker = SimpleNamespace(address="tcp://host:1")
+            raise distributed.scheduler.KilledWorker("part", worker, 3)
+
+    client = SimpleNamespace(map=lambda _, paths, **__: [Lost() for _ in paths])
+    monkeypatch.setattr(distributed, "Client", lambda *_, **__: nullcontext(client))
+    result = run("report", ranks[0], "--dask", "tcp://host:8786")
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"error: {ranks[0]}: each worker that was given this died")
 
 
 def test_dask_that_is_missing_is_an_error(

@@ -257,8 +257,19 @@ def _on_dask(job: _Job, paths: Sequence[TracePath], address: str) -> bytes:
     with _client(address) as client:
         parts = client.map(there, list(absolute.values()), pure=False, retries=_RETRIES)
         whole = _tree(parts, lambda one, two: client.submit(merge_parts, one, two, pure=False))
-        result: bytes = whole.result()
+        try:
+            result: bytes = whole.result()
+        except import_module("distributed.scheduler").KilledWorker as error:
+            lost = [str(path) for path, part in zip(paths, parts, strict=True) if _is_lost(part)]
+            raise OptionError(
+                f"{', '.join(lost) or 'merging'}: each worker that was given this died, as if"
+                " memory ran out; give workers more memory, or leave out --dask"
+            ) from error
         return result
+
+
+def _is_lost(part: Any) -> bool:
+    return bool(part.status == "error")
 
 
 @contextmanager
