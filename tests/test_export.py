@@ -352,6 +352,15 @@ def test_a_directory_of_other_things_is_refused(tmp_path: Path) -> None:
     )
 
 
+def test_a_directory_of_traces_is_no_trace(tmp_path: Path) -> None:
+    (tmp_path / "rank1.sqlite").touch()
+
+    assert refusal(tmp_path) == (
+        f"a directory with traces; name one of them, such as {tmp_path / 'rank1.sqlite'} "
+        "(traceattr report takes them all)"
+    )
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this platform")
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"

@@ -54,6 +54,12 @@ def tables_in_directory(path: Path) -> Mapping[str, TableFile]:
             return MappingProxyType(
                 {entry.stem: TableFile(entry, 0, _columns(entry)) for entry in found}
             )
+    traces = [entry.name for entry in entries if entry.suffix == ".sqlite"]
+    if traces:
+        raise ExportError(
+            f"{path}: a directory with traces; name one of them, such as {path / traces[0]}"
+            " (traceattr report takes them all)"
+        )
     raise ExportError(
         f"{path}: a directory, but not an export (expected the .sqlite, or the directory of"
         " .parquet or .arrow files, that nsys export makes)"
