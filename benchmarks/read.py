@@ -13,9 +13,9 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from traceattr.ingest.cache_folder import cache_folder
+from traceattr.ingest.cache.folder import cache_folder
+from traceattr.ingest.cache.kept import open_kept
 from traceattr.ingest.export import Export, open_export
-from traceattr.ingest.kept import open_kept
 from traceattr.ingest.scan import ColumnType, scan_kept, scan_table
 from traceattr.ingest.selection import select
 from traceattr.ingest.sqlite.rows import read_rows

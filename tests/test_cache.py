@@ -17,7 +17,7 @@ from traceattr.attribution.cache import Cache, cache_key
 from traceattr.attribution.choice import STEADY_ROUNDS, Choice
 from traceattr.attribution.stored import load_analysis
 from traceattr.cli import app
-from traceattr.ingest.cache_files import ANALYSES, CacheFiles
+from traceattr.ingest.cache.files import ANALYSES, CacheFiles
 from traceattr.rules.rule_set import load_rules
 
 DEMO = Path(__file__).parent.parent / "traces" / "demo.sqlite"
@@ -140,7 +140,7 @@ def test_a_run_killed_while_it_keeps_an_analysis_leaves_all_of_it_or_nothing(
     program = (
         "import os, signal, sys; from pathlib import Path\n"
         "from traceattr.attribution import cache, stored\n"
-        "from traceattr.ingest.cache_files import ANALYSES, CacheFiles\n"
+        "from traceattr.ingest.cache.files import ANALYSES, CacheFiles\n"
         "def die(*_, **__): os.kill(os.getpid(), signal.SIGKILL)\n"
         "step, target, key = sys.argv[1:]\n"
         "if step == 'write': cache._with_checksum = die\n"

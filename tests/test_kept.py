@@ -21,11 +21,11 @@ from typer.testing import CliRunner, Result
 
 from tests.recordings import recorded
 from traceattr.cli import app
-from traceattr.ingest import column_file, kept
-from traceattr.ingest.cache_files import COLUMNS, CacheFiles
-from traceattr.ingest.column_file import ColumnWriter, Odd, open_columns
+from traceattr.ingest.cache import column_file, kept
+from traceattr.ingest.cache.column_file import ColumnWriter, Odd, open_columns
+from traceattr.ingest.cache.files import COLUMNS, CacheFiles
+from traceattr.ingest.cache.kept import Kept, KeptRows, open_kept
 from traceattr.ingest.export import open_export
-from traceattr.ingest.kept import Kept, KeptRows, open_kept
 from traceattr.ingest.nearby import Near
 from traceattr.ingest.scan import scan_table
 from traceattr.ingest.selection import Piece, Selection, select
@@ -300,7 +300,7 @@ def test_a_file_is_not_believed_that_differs_in_one_byte_or_is_too_short(
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from traceattr.ingest import cache_files, column_file, kept
+from traceattr.ingest.cache import column_file, files, kept
 from traceattr.ingest.export import open_export
 from traceattr.ingest.sources import GPU_WORK
 from traceattr.ingest.stage import read
@@ -324,7 +324,7 @@ def rows(found):
 def run():
     column_file._Sink.write = deadly(column_file._Sink.write)
     os.fsync, Path.replace = deadly(os.fsync), deadly(Path.replace)
-    cache_files.CacheFiles._evict = deadly(cache_files.CacheFiles._evict)
+    files.CacheFiles._evict = deadly(files.CacheFiles._evict)
     assert rows(kept.open_kept(trace)) == rows(None)
     for path in kept.open_kept(trace).files.folder.glob("*.parquet"):
         path.unlink()

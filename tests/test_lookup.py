@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traceattr.ingest.columns import converted, integers, is_known, null_of
+from traceattr.ingest.gpu_work.columns import converted, integers, is_known, null_of
+from traceattr.ingest.gpu_work.lookup import MISSING, Lookup
 from traceattr.ingest.held import hold
-from traceattr.ingest.lookup import MISSING, Lookup
 from traceattr.ingest.names import NameKeys
 
 INTEGERS = st.integers(-(2**63), 2**63 - 1) | st.integers(-9, 9)

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traceattr.ingest.order import in_order
+from traceattr.ingest.gpu_work.order import in_order
 
 FEW = st.integers(-2, 2)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.loading import PID, SECOND_PID, rows
-from traceattr.ingest.replays import GraphWork, number_replays
+from traceattr.ingest.gpu_work.replays import GraphWork, number_replays
 from traceattr.ingest.trace import open_trace
 from traces.export_writer import ERAS, ExportWriter
 

@@ -22,7 +22,7 @@ from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.pieces import Pieces, find_pieces
 from traceattr.attribution.rounds import Rounds, find_rounds
 from traceattr.attribution.timeline import Timeline, read_timeline
-from traceattr.ingest.operations import Operations as GpuOperations
+from traceattr.ingest.gpu_work.operations import Operations as GpuOperations
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from traceattr.attribution.analysis import Analysis
 from traceattr.attribution.choice import Choice
 from traceattr.attribution.stored import FORMAT, dump_analysis, load_analysis
 from traceattr.errors import StoredAnalysisError
-from traceattr.ingest.cache_files import ANALYSES, CacheFiles, open_files
-from traceattr.ingest.fingerprint import code_of, fingerprint
+from traceattr.ingest.cache.files import ANALYSES, CacheFiles, open_files
+from traceattr.ingest.cache.fingerprint import code_of, fingerprint
 from traceattr.ingest.remote.name import TracePath
 from traceattr.rules.rule_set import RuleSet
 

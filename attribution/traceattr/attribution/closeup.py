@@ -18,11 +18,11 @@ from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.steady import leader_of, main_kind
 from traceattr.attribution.survey import Survey
 from traceattr.attribution.timeline import Ids
-from traceattr.ingest.columns import is_known
 from traceattr.ingest.for_each import for_each
-from traceattr.ingest.operations import GRAPH as GRAPH_KIND
-from traceattr.ingest.operations import KERNEL, KINDS
-from traceattr.ingest.operations import Operations as GpuOperations
+from traceattr.ingest.gpu_work.columns import is_known
+from traceattr.ingest.gpu_work.operations import GRAPH as GRAPH_KIND
+from traceattr.ingest.gpu_work.operations import KERNEL, KINDS
+from traceattr.ingest.gpu_work.operations import Operations as GpuOperations
 from traceattr.ingest.trace import Trace
 from traceattr.rules.categories import GRAPH, MEMORY
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.timeline import Ids, Places, Timeline
 from traceattr.ingest.database import read_sql
-from traceattr.ingest.order import in_order
+from traceattr.ingest.gpu_work.order import in_order
 
 NO_LAUNCH = np.iinfo(np.int64).min
 """Begin of a launching call that is not in the trace."""

@@ -22,8 +22,8 @@ from traceattr.attribution.steady import (
 from traceattr.attribution.window import choose_window
 from traceattr.errors import OptionError
 from traceattr.ingest.for_each import for_each
+from traceattr.ingest.gpu_work.operations import Operations
 from traceattr.ingest.identity import ProcessGpu
-from traceattr.ingest.operations import Operations
 from traceattr.ingest.trace import Trace
 from traceattr.rules.rule_set import RuleSet
 

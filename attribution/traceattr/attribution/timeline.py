@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.labels import KernelNames
-from traceattr.ingest.columns import Integers
-from traceattr.ingest.operations import Operations
+from traceattr.ingest.gpu_work.columns import Integers
+from traceattr.ingest.gpu_work.operations import Operations
 
 Ids = npt.NDArray[np.int64]
 Places = npt.NDArray[np.int32]

@@ -10,7 +10,7 @@ from traceattr.cli.output import print_text, printable
 from traceattr.errors import OptionError
 
 if TYPE_CHECKING:
-    from traceattr.ingest.cache_files import CacheFiles
+    from traceattr.ingest.cache.files import CacheFiles
     from traceattr.ingest.remote.store import Place
 
 app = typer.Typer(
@@ -27,9 +27,9 @@ def info() -> None:
 
     Example: traceattr cache info
     """
-    from traceattr.ingest.cache_files import ANALYSES, COLUMNS, open_files
-    from traceattr.ingest.cache_folder import cache_limit_bytes
-    from traceattr.ingest.export_cache import KEPT_DAYS, kept_exports
+    from traceattr.ingest.cache.exports import KEPT_DAYS, kept_exports
+    from traceattr.ingest.cache.files import ANALYSES, COLUMNS, open_files
+    from traceattr.ingest.cache.folder import cache_limit_bytes
     from traceattr.ingest.remote.store import LIMIT_BYTES, kept_copies
 
     analyses, columns = open_files(ANALYSES), open_files(COLUMNS)
@@ -53,8 +53,8 @@ def clear() -> None:
 
     Example: traceattr cache clear
     """
-    from traceattr.ingest.cache_files import ANALYSES, COLUMNS, open_files
-    from traceattr.ingest.export_cache import kept_exports
+    from traceattr.ingest.cache.exports import kept_exports
+    from traceattr.ingest.cache.files import ANALYSES, COLUMNS, open_files
     from traceattr.ingest.remote.store import kept_copies, remove_copy
     from traceattr.report.figures import counted
 

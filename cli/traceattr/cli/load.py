@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from traceattr.attribution.gap_analysis import GapChoice
     from traceattr.attribution.gap_report import GapReport
     from traceattr.attribution.round_list import RoundList
-    from traceattr.ingest.kept import Kept
+    from traceattr.ingest.cache.kept import Kept
     from traceattr.ingest.trace import Trace
     from traceattr.rules.rule_set import RuleSet
 
@@ -137,7 +137,7 @@ def kept_columns(trace: TracePath, *, no_cache: bool) -> "Iterator[Kept | None]"
     if no_cache:
         yield None
         return
-    from traceattr.ingest.kept import open_kept
+    from traceattr.ingest.cache.kept import open_kept
 
     kept = open_kept(trace)
     yield kept

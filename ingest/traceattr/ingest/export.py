@@ -30,7 +30,7 @@ from traceattr.ingest.table_files import (
 )
 
 if TYPE_CHECKING:
-    from traceattr.ingest.kept import Kept
+    from traceattr.ingest.cache.kept import Kept
 
 # https://www.sqlite.org/fileformat2.html section 1.3: offsets into the 100-byte header.
 _HEADER_BYTES = 100
@@ -181,7 +181,7 @@ def _opened(path: TracePath, cleanup: ExitStack, progress: Callable[[str], None]
     if head.startswith(STREAM_MAGIC):
         return _of_tables(path, tables_in_stream(path))
     if head.startswith(export_format.REPORT_MAGIC):
-        from traceattr.ingest.export_cache import cached_export
+        from traceattr.ingest.cache.exports import cached_export
 
         progress("exporting with nsys")
         return _of_database(path, cached_export(path), cleanup)

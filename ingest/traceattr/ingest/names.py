@@ -8,9 +8,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from traceattr.ingest.arrow_arrays import optional_integers, text_array
-from traceattr.ingest.columns import Integers
 from traceattr.ingest.export import Export
-from traceattr.ingest.lookup import Lookup
+from traceattr.ingest.gpu_work.columns import Integers
+from traceattr.ingest.gpu_work.lookup import Lookup
 from traceattr.ingest.small_tables import decode
 from traceattr.ingest.sources import STRINGS
 from traceattr.ingest.stage import run_over, stage

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from traceattr.errors import ExportError
+from traceattr.ingest.cache.kept import Kept
 from traceattr.ingest.columnar import read_columns
 from traceattr.ingest.export import Export, sqlite_failure
-from traceattr.ingest.kept import Kept
 from traceattr.ingest.nearby import Near
 from traceattr.ingest.selection import ColumnType, Piece, Selection, select
 from traceattr.ingest.sqlite.btree import Damaged, Declined, Malformed

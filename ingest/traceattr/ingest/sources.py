@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from traceattr.ingest.scan import ColumnType
+from traceattr.ingest.selection import ColumnType
 
 
 @dataclass(frozen=True, slots=True)

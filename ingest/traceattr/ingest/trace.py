@@ -8,16 +8,16 @@ import duckdb
 import pyarrow as pa
 
 from traceattr.errors import ExportError
+from traceattr.ingest.cache.kept import Kept
 from traceattr.ingest.capture import Capture, read_capture, store_capture
 from traceattr.ingest.database import open_database, read_sql, run_sql
 from traceattr.ingest.diagnostics import load_diagnostics, no_gpu_work
 from traceattr.ingest.evidence import read_evidence
 from traceattr.ingest.export import Export, open_export
-from traceattr.ingest.gpu_work import OPERATIONS, GpuWork, resolve
+from traceattr.ingest.gpu_work.resolve import OPERATIONS, GpuWork, resolve
 from traceattr.ingest.held import Held
 from traceattr.ingest.identity import Identity, Owner, ProcessGpu, identify
 from traceattr.ingest.interruption import end_on_ctrl_c
-from traceattr.ingest.kept import Kept
 from traceattr.ingest.names import name_by_id, name_kernels
 from traceattr.ingest.nearby import CONTEXT_NS, Near, around, is_worth_it, sampled_owners
 from traceattr.ingest.remote.name import TracePath

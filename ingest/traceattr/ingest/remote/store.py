@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from traceattr.ingest.cache_folder import cache_folder, cache_limit_bytes
+from traceattr.ingest.cache.folder import cache_folder, cache_limit_bytes
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from traceattr.ingest.arrow_arrays import integer_array, text_array
-from traceattr.ingest.columns import Integers, is_known
+from traceattr.ingest.gpu_work.columns import Integers, is_known
 
 KINDS = ("kernel", "memcpy", "memset", "graph")
 """Kinds of operation; arrays hold positions in it."""
@@ -39,7 +39,7 @@ class Operations:
     """Operations of one GPU, in order of start, end, kind and name; arrays of shape (operations,).
 
     Integers are as narrow as their values allow.  NULL is the lowest number of their type, see
-    `traceattr.ingest.columns`.
+    `traceattr.ingest.gpu_work.columns`.
 
     Attributes:
         gpu_id: The GPU.

@@ -17,9 +17,9 @@ from typing import IO
 import pyarrow as pa
 
 from traceattr import ingest
-from traceattr.ingest.cache_files import COLUMNS, CacheFiles, open_files
-from traceattr.ingest.column_file import ColumnFile, ColumnWriter, Odd, open_columns
-from traceattr.ingest.fingerprint import code_of, fingerprint
+from traceattr.ingest.cache.column_file import ColumnFile, ColumnWriter, Odd, open_columns
+from traceattr.ingest.cache.files import COLUMNS, CacheFiles, open_files
+from traceattr.ingest.cache.fingerprint import code_of, fingerprint
 from traceattr.ingest.nearby import Near
 from traceattr.ingest.remote.name import TracePath
 from traceattr.ingest.selection import Piece, Selection

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from traceattr.ingest.columns import Integers, is_known, null_of
-from traceattr.ingest.lookup import Lookup
-from traceattr.ingest.operations import GRAPH, Details, Operations
-from traceattr.ingest.placing import Placed
-from traceattr.ingest.replays import GraphWork, number_replays
+from traceattr.ingest.gpu_work.columns import Integers, is_known, null_of
+from traceattr.ingest.gpu_work.lookup import Lookup
+from traceattr.ingest.gpu_work.operations import GRAPH, Details, Operations
+from traceattr.ingest.gpu_work.placing import Placed
+from traceattr.ingest.gpu_work.replays import GraphWork, number_replays
 
 Times = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from traceattr.errors import ExportError, NsysError
-from traceattr.ingest.cache_folder import cache_folder
+from traceattr.ingest.cache.folder import cache_folder
 from traceattr.ingest.export_format import export_command
 from traceattr.ingest.nsys import Nsys, find_nsys
 from traceattr.ingest.nsys_export import export_report

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import IO
 
-from traceattr.ingest.cache_folder import cache_folder, cache_limit_bytes
+from traceattr.ingest.cache.folder import cache_folder, cache_limit_bytes
 
 _UNFINISHED = ".unfinished-"
 _ABANDONED_S = 3600

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from traceattr.ingest.columns import (
+from traceattr.ingest.for_each import for_each
+from traceattr.ingest.gpu_work.columns import (
     Integers,
     converted,
     integers,
@@ -21,12 +22,11 @@ from traceattr.ingest.columns import (
     widest,
     without,
 )
-from traceattr.ingest.for_each import for_each
+from traceattr.ingest.gpu_work.operations import GRAPH, KERNEL
+from traceattr.ingest.gpu_work.order import in_order
 from traceattr.ingest.held import Held
 from traceattr.ingest.identity import Owner
 from traceattr.ingest.names import NameKeys
-from traceattr.ingest.operations import GRAPH, KERNEL
-from traceattr.ingest.order import in_order
 
 Flags = npt.NDArray[np.bool_]
 
@@ -62,7 +62,7 @@ class _Batch:
     """Some rows of one table.
 
     Attributes:
-        kind: Position in `traceattr.ingest.operations.KINDS`.
+        kind: Position in `traceattr.ingest.gpu_work.operations.KINDS`.
         rows: The rows.
         gpu: Which GPU ran each, `_LEFT_OUT` where that or its time is not known.
         counts: How many each GPU ran.
@@ -80,7 +80,7 @@ def place(
     """Return the operations of each GPU.
 
     Args:
-        work: Rows of each kind, in the order of `traceattr.ingest.operations.KINDS`; given up.
+        work: Rows of each kind, in the order of `KINDS`; given up.
         owners: Position of the GPU that each owner means.
         gpus: How many there are.
         names: Kernel names by their ids.

@@ -9,16 +9,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from traceattr.ingest.arrow_arrays import integer_array
-from traceattr.ingest.columns import is_known, null_of
 from traceattr.ingest.database import run_sql
 from traceattr.ingest.for_each import for_each
+from traceattr.ingest.gpu_work.columns import is_known, null_of
+from traceattr.ingest.gpu_work.linking import NO_REPLAY, Launches, Linked, link, with_replays
+from traceattr.ingest.gpu_work.lookup import Lookup
+from traceattr.ingest.gpu_work.operations import Operations, as_table
+from traceattr.ingest.gpu_work.placing import place
 from traceattr.ingest.held import Held
 from traceattr.ingest.identity import Identity
-from traceattr.ingest.linking import NO_REPLAY, Launches, Linked, link, with_replays
-from traceattr.ingest.lookup import Lookup
 from traceattr.ingest.names import NameKeys
-from traceattr.ingest.operations import Operations, as_table
-from traceattr.ingest.placing import place
 from traceattr.ingest.stage import run_over
 
 OPERATIONS = "_gpu_op"
@@ -56,7 +56,7 @@ def resolve(
 
     Args:
         connection: Holds the table of launching calls.
-        work: Rows of each kind, in the order of `traceattr.ingest.operations.KINDS`; given up.
+        work: Rows of each kind, in the order of `KINDS`; given up.
         identity: The GPUs.
         names: Kernel names by their ids.
         details: Whether ``gpu_op`` is wanted with all its columns; without, there is none.

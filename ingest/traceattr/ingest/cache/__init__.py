@@ -1,0 +1,1 @@
+"""What is kept of traces in the cache directory of the user, and for how long."""
