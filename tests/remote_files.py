@@ -6,10 +6,12 @@ import threading
 from collections.abc import Container, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import fsspec
+
+from tests.http_server import served
 
 _RANGE = re.compile(r"bytes=(\d+)-(\d+)")
 
@@ -107,21 +109,5 @@ def serving(**files: bytes) -> Iterator[FileServer]:
         def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
             pass
 
-    class Server(ThreadingHTTPServer):
-        daemon_threads = True
-        block_on_close = False
-        request_queue_size = 128
-
-        def handle_error(self, request: object, client_address: object) -> None:
-            """Say nothing about clients that go away."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    state.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with served(Handler) as state.url:
         yield state
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
