@@ -60,6 +60,8 @@ class Account:
             start_ns: Begin of the interval.
             end_ns: Its end.
         """
+        if end_ns <= start_ns:
+            return 0
         stop = max(at + 1, int(np.searchsorted(self.timeline.start_ns, end_ns)))
         part = slice(first, stop)
         some = Operations(
@@ -67,8 +69,6 @@ class Account:
             self.timeline.end_ns[part],
             PRECEDENCE[self.timeline.label[part]],
         )
-        if end_ns <= start_ns:
-            return 0
         return int(partition(some, start_ns, end_ns).exclusive_ns[at - first])
 
     def segments(self, window: Window) -> Segments:

@@ -1,5 +1,7 @@
 """Of which model's pass each operation is part."""
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
@@ -9,6 +11,7 @@ from traceattr.attribution import roles
 from traceattr.attribution.account import Account
 from traceattr.attribution.piece_kinds import PieceKind
 from traceattr.attribution.pieces import named
+from traceattr.attribution.roles import Flags
 from traceattr.attribution.round_figures import Phase
 from traceattr.attribution.rounds import NO_ROUND
 from traceattr.attribution.timeline import Ids
@@ -57,16 +60,10 @@ def _ends_draft(account: Account) -> Ids:
 
     They are few, so that all but the first look is at them alone.
     """
-    timeline, pieces, rounds = account.timeline, account.pieces, account.rounds
-    is_work = named(roles.model_work(account.names), timeline)
-    at = np.flatnonzero((pieces.of_operation < 0) & is_work)
-    round_ = rounds.of(at)
-    at, round_ = at[round_ >= 0], round_[round_ >= 0]
-    is_draft = np.array([kind in _DRAFTS for kind in account.kinds.of_piece], np.bool_)
-    before = np.searchsorted(pieces.start_ns, timeline.start_ns[at], side="right") - 1
-    same_round = rounds.of_piece[before] == round_
-    follows: Ids = at[(before >= 0) & same_round & is_draft[before]]
-    return follows
+    is_work = named(roles.model_work(account.names), account.timeline)
+    eager = _eager_work(account, is_work)
+    joins: Ids = eager.at[_is_of(account, _DRAFTS)[eager.before] & eager.follows]
+    return joins
 
 
 def _joins_pieces(account: Account) -> Ids:
@@ -74,23 +71,50 @@ def _joins_pieces(account: Account) -> Ids:
 
     They are what lies between two pieces, and what only a pass runs after the last.
     """
-    timeline, pieces, rounds = account.timeline, account.pieces, account.rounds
-    kinds = (*account.kinds.of_piece, None)  # the last is for no pass
-    is_piece = np.array([kind is PieceKind.PREFILL_PIECE for kind in kinds], np.bool_)
-    is_prefill = is_piece | np.array([kind is PieceKind.PREFILL for kind in kinds], np.bool_)
-    of_piece = np.append(rounds.of_piece, NO_ROUND)
-    at = (
-        np.flatnonzero((pieces.of_operation < 0) & timeline.is_forward) if is_piece.any() else _NONE
-    )
-    round_ = rounds.of(at)
-    in_pieces = (round_ != NO_ROUND) & np.isin(round_, of_piece[is_piece])
-    at, round_ = at[in_pieces], round_[in_pieces]
-    before = np.searchsorted(pieces.start_ns, timeline.start_ns[at], side="right") - 1
-    follows = is_prefill[before] & (of_piece[before] == round_)
-    precedes = is_prefill[before + 1] & (of_piece[before + 1] == round_)
-    ends = named(roles.finishing(account.names), timeline)[at]
-    joins: Ids = at[follows & (precedes | ends)]
+    is_piece = _is_of(account, (PieceKind.PREFILL_PIECE,))
+    if not is_piece.any():
+        return np.empty(0, np.int64)
+    is_prefill = _is_of(account, (PieceKind.PREFILL, PieceKind.PREFILL_PIECE))
+    eager = _eager_work(account, account.timeline.is_forward)
+    in_pieces = np.isin(eager.round, eager.of_piece[is_piece])
+    follows = is_prefill[eager.before] & eager.follows
+    precedes = is_prefill[eager.before + 1] & (eager.of_piece[eager.before + 1] == eager.round)
+    ends = named(roles.finishing(account.names), account.timeline)[eager.at]
+    joins: Ids = eager.at[in_pieces & follows & (precedes | ends)]
     return joins
 
 
-_NONE = np.empty(0, np.int64)
+def _is_of(account: Account, kinds: Collection[PieceKind]) -> Flags:
+    """Return which passes are of some kinds; the last stands for no pass."""
+    return np.array([kind in kinds for kind in account.kinds.of_piece] + [False], np.bool_)
+
+
+@dataclass(frozen=True, slots=True)
+class _EagerWork:
+    """Operations in rounds that are part of no pass; arrays of shape (operations,).
+
+    Attributes:
+        at: Their positions.
+        round: Their rounds.
+        before: The pass that began last before each, -1 for none.
+        of_piece: Round of each pass; the last stands for no pass.
+    """
+
+    at: Ids
+    round: Ids
+    before: Ids
+    of_piece: Ids
+
+    @property
+    def follows(self) -> Flags:
+        """Return which follow a pass of their round."""
+        return np.asarray(self.of_piece[self.before] == self.round, np.bool_)
+
+
+def _eager_work(account: Account, chosen: Flags) -> _EagerWork:
+    at = np.flatnonzero((account.pieces.of_operation < 0) & chosen)
+    round_ = account.rounds.of(at)
+    at, round_ = at[round_ != NO_ROUND], round_[round_ != NO_ROUND]
+    starts = account.timeline.start_ns[at]
+    before = np.searchsorted(account.pieces.start_ns, starts, side="right") - 1
+    return _EagerWork(at, round_, before, np.append(account.rounds.of_piece, NO_ROUND))

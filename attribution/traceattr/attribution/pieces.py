@@ -136,10 +136,8 @@ def _begins_early(
         begin: What begins each segment.
     """
     positions = np.arange(len(mark))
-    last_core = _extreme(
-        np.maximum, segment[mark == _Mark.CORE], positions[mark == _Mark.CORE], len(begin), -1
-    )
-    is_sampling = mark == _Mark.SAMPLING
+    is_core, is_sampling = mark == _Mark.CORE, mark == _Mark.SAMPLING
+    last_core = _extreme(np.maximum, segment[is_core], positions[is_core], len(begin), -1)
     sampled = _extreme(np.maximum, segment[is_sampling], positions[is_sampling], len(begin), -1)
     is_over = (sampled > last_core) & (last_core >= 0)
     goes_on = np.append(begin[1:] == _Mark.EMBEDDING, False)
