@@ -15,6 +15,7 @@ from traceattr.attribution.intervals import Times
 from traceattr.attribution.labels import KernelNames
 from traceattr.attribution.per_round import RoundSample
 from traceattr.attribution.piece_kinds import PieceKind
+from traceattr.attribution.spread import lower_median
 from traceattr.attribution.steady import leader_of, main_kind
 from traceattr.attribution.survey import Survey
 from traceattr.attribution.timeline import Ids
@@ -172,7 +173,7 @@ def _planned(found: Survey) -> Iterator[Closeup]:
         yield _middle(found.owned, found.steady.window)
         return
     length_ns = sample.end_ns - sample.start_ns
-    median_ns = int(np.quantile(length_ns, 0.5, method="inverted_cdf"))
+    median_ns = lower_median(length_ns)
     median, slowest = int(np.argmax(length_ns == median_ns)), int(np.argmax(length_ns))
     title = "median round" if len(sample) > 1 else "round"
     yield _cut_short(found, title, sample, median)

@@ -6,13 +6,12 @@ has begun it.  What a rank spends in it before that is wait, the rest is wire.  
 collectives is needed, only one clock for all ranks, which one file has.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import Gpu, Window
-from traceattr.attribution.intervals import Times
 from traceattr.attribution.matching import (
     HIDDEN,
     Collectives,
@@ -22,14 +21,13 @@ from traceattr.attribution.matching import (
     hides_collectives,
     kernels_in_window,
     match,
-    sum_by_round,
     those_that_meet,
 )
-from traceattr.attribution.rank_figures import Communication, RankGroup
+from traceattr.attribution.rank_figures import RankGroup
+from traceattr.attribution.rank_times import rank_times
 from traceattr.attribution.ranks import align_rounds, tensor_parallel_groups
-from traceattr.attribution.round_figures import Spread
 from traceattr.attribution.rounds import RoundKind
-from traceattr.attribution.spread import spread
+from traceattr.attribution.spread import lower_median
 from traceattr.attribution.stragglers import find_straggler
 from traceattr.attribution.timeline import Ids
 
@@ -70,11 +68,15 @@ def _compare(accounts: Sequence[Account], window: Window) -> RankGroup:
     complete_ns = matched.start_ns.max(axis=0)
     inside = (complete_ns >= window.start_ns) & (complete_ns < window.end_ns)
     inside_only = matched.where(inside)
+    unmatched_ns = [
+        _unmatched_ns(account, position, window)
+        for account, position in zip(accounts, matched.position, strict=True)
+    ]
     return RankGroup(
         gpus=gpus,
         rounds=len(good),
         rounds_left_out=len(bad),
-        per_gpu=tuple(_per_gpu(accounts, matched, inside_only, decoding, window)),
+        per_gpu=tuple(rank_times(gpus, inside_only, matched, decoding, unmatched_ns)),
         straggler=find_straggler(accounts, inside_only, window),
         decode_rounds=len(decoding),
         usual_collective_ns=_usual_ns(matched, decoding),
@@ -91,7 +93,7 @@ def _usual_ns(matched: Collectives, decoding: Ids) -> int | None:
         return None
     usual = of_rounds.where(of_rounds.name == np.bincount(of_rounds.name).argmax())
     shortest_ns = (usual.end_ns - usual.start_ns).min(axis=0)
-    return int(np.quantile(shortest_ns, 0.5, method="inverted_cdf"))
+    return lower_median(shortest_ns)
 
 
 def _obstacle(accounts: Sequence[Account], window: Window) -> str | None:
@@ -116,35 +118,8 @@ def _decode_rounds(account: Account, numbers: Ids, good: Ids, window: Window) ->
     return np.intersect1d(numbers[decodes & inside], good)
 
 
-def _per_gpu(
-    accounts: Sequence[Account],
-    matched: Collectives,
-    inside: Collectives,
-    decoding: Ids,
-    window: Window,
-) -> Iterator[Communication]:
-    wire_ns, wait_ns, last = inside.wire_ns, inside.wait_ns, inside.last
-    caused_ns = inside.caused_ns
-    for rank, account in enumerate(accounts):
-        yield Communication(
-            gpu=account.timeline.gpu_id,
-            collectives=len(inside.round),
-            wire_ns=int(wire_ns[rank].sum()),
-            wait_ns=int(wait_ns[rank].sum()),
-            late_ns=int(caused_ns[rank].sum()),
-            arrived_last=int((last == rank).sum()),
-            unmatched_ns=_unmatched_ns(account, matched.position[rank], window),
-            wire_per_round=_per_round(matched.wire_ns[rank], matched.round, decoding),
-            wait_per_round=_per_round(matched.wait_ns[rank], matched.round, decoding),
-        )
-
-
 def _unmatched_ns(account: Account, matched: Ids, window: Window) -> int:
     position = np.setdiff1d(communication_kernels(account), matched, assume_unique=True)
     start_ns = account.timeline.start_ns[position]
     chosen = position[(start_ns >= window.start_ns) & (start_ns < window.end_ns)]
     return int((account.timeline.end_ns[chosen] - account.timeline.start_ns[chosen]).sum())
-
-
-def _per_round(amount_ns: Times, of_round: Ids, rounds: Ids) -> Spread | None:
-    return spread(sum_by_round(amount_ns, of_round, rounds))

@@ -5,7 +5,7 @@ apart for that, so in each round they are set by the collectives themselves: the
 together, whenever each came.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,11 +19,10 @@ from traceattr.attribution.matching import (
     compare_rounds,
     doubt,
     match,
-    sum_by_round,
     those_that_meet,
 )
-from traceattr.attribution.rank_figures import CollectiveSeries, Communication, SharedCollectives
-from traceattr.attribution.spread import spread
+from traceattr.attribution.rank_figures import CollectiveSeries, SharedCollectives
+from traceattr.attribution.rank_times import rank_times
 from traceattr.attribution.stragglers import waited_for
 from traceattr.attribution.timeline import Ids
 
@@ -60,10 +59,15 @@ def shared_collectives(
     if not len(matched.round):
         return SharedCollectives(len(good), len(bad), reason=_NEVER_TOGETHER)
     keeper = waited_for(matched)
+    met_ns = (matched.wire_ns + matched.wait_ns).sum(axis=1)
+    unmatched_ns = [
+        int((rank.end_ns - rank.start_ns).sum() - met)
+        for rank, met in zip(ranks, met_ns, strict=True)
+    ]
     return SharedCollectives(
         rounds=len(good),
         rounds_left_out=len(bad),
-        per_rank=tuple(_per_rank(ranks, matched, numbers, good)),
+        per_rank=tuple(rank_times(numbers, matched, matched, good, unmatched_ns)),
         waited_for=None if keeper is None else numbers[keeper],
     )
 
@@ -131,23 +135,3 @@ def _on_one_clock(collectives: Collectives) -> Collectives:
         start_ns=collectives.start_ns - shift_ns,
         end_ns=collectives.end_ns - shift_ns,
     )
-
-
-def _per_rank(
-    ranks: Sequence[_Kernels], matched: Collectives, numbers: Sequence[int], rounds: Ids
-) -> Iterator[Communication]:
-    wire_ns, wait_ns, last = matched.wire_ns, matched.wait_ns, matched.last
-    caused_ns = matched.caused_ns
-    for at, rank in enumerate(ranks):
-        whole_ns = int((rank.end_ns - rank.start_ns).sum())
-        yield Communication(
-            gpu=numbers[at],
-            collectives=len(matched.round),
-            wire_ns=int(wire_ns[at].sum()),
-            wait_ns=int(wait_ns[at].sum()),
-            late_ns=int(caused_ns[at].sum()),
-            arrived_last=int((last == at).sum()),
-            unmatched_ns=whole_ns - int(wire_ns[at].sum() + wait_ns[at].sum()),
-            wire_per_round=spread(sum_by_round(wire_ns[at], matched.round, rounds)),
-            wait_per_round=spread(sum_by_round(wait_ns[at], matched.round, rounds)),
-        )

@@ -15,6 +15,7 @@ from traceattr.attribution.fleet_figures import RankFigures, WorstRound
 from traceattr.attribution.fleet_part import RankPart
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.ranks import title_parts
+from traceattr.attribution.spread import lower_median
 
 CLOCKS_NS = 10**8
 """By how much clocks of machines may differ; those that are synchronised rarely do by a tenth."""
@@ -156,13 +157,9 @@ def _fit(first_ns: Times, other_ns: Times, shift_ns: int, limit_ns: int) -> _Fit
     inside_ns = nearest_ns[np.abs(nearest_ns) <= limit_ns]
     if 2 * len(inside_ns) < min(len(first_ns), len(other_ns)):
         return None
-    median_ns = _median(inside_ns)
-    spread_ns = _median(np.abs(inside_ns - median_ns))
+    median_ns = lower_median(inside_ns)
+    spread_ns = lower_median(np.abs(inside_ns - median_ns))
     return _Fit(spread_ns, int(shift_ns) + median_ns, len(inside_ns))
-
-
-def _median(values_ns: Times) -> int:
-    return int(np.quantile(values_ns, 0.5, method="inverted_cdf"))
 
 
 def _nearest_at(times_ns: Sequence[int], moment_ns: int) -> int:

@@ -30,6 +30,7 @@ from traceattr.attribution.seams import (
     seam_name,
     whole_rounds,
 )
+from traceattr.attribution.spread import lower_median
 from traceattr.attribution.timeline import Ids, Places
 from traceattr.ingest.for_each import for_each
 from traceattr.ingest.identity import ProcessGpu
@@ -259,7 +260,7 @@ def _pair(told: _Told, key: int, chosen: Ids | Places) -> PairTime:
         after=after,
         count=len(length),
         total_ns=int(length.sum()),
-        median_ns=int(np.quantile(length, 0.5, method="inverted_cdf")),
+        median_ns=lower_median(length),
         per_round_count=count,
         per_round_ns=per_round_ns,
     )

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from traceattr.attribution.account import Account
 from traceattr.attribution.analysis import KernelTime, Window
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.labels import KernelNames
 from traceattr.attribution.roles import Flags
+from traceattr.attribution.spread import lower_median
 from traceattr.attribution.timeline import Ids
 from traceattr.ingest.for_each import for_each
 
@@ -56,7 +56,7 @@ def kernel_times(
             gpus=int(gpus[name_id]),
             operations=int(operations[name_id]),
             total_ns=int(total_ns[name_id]),
-            median_ns=_median([runs.lengths_of(name_id) for runs in found]),
+            median_ns=lower_median(np.concatenate([runs.lengths_of(name_id) for runs in found])),
         )
         for name_id in sorted(ran, key=lambda at: (-total_ns[at] / gpus[at], at))
     )
@@ -92,10 +92,3 @@ def _outside(account: Account, window: Window, chosen: Flags, names: int) -> Tim
     after_ns = np.maximum(timeline.end_ns[at] - window.end_ns, 0)
     outside = np.bincount(timeline.name_id[at], weights=before_ns + after_ns, minlength=names)
     return outside.astype(np.int64)
-
-
-def _median(lengths_ns: Sequence[Times]) -> int:
-    """Return a median that occurs: of two in the middle, the lower."""
-    every: npt.NDArray[np.int64] = np.concatenate(lengths_ns)
-    middle = (len(every) - 1) // 2
-    return int(np.partition(every, middle)[middle])

@@ -10,6 +10,7 @@ from traceattr.attribution.analysis import Window
 from traceattr.attribution.labels import LABELS, KernelNames
 from traceattr.attribution.piece_kinds import GRAPH_KINDS, PieceKind
 from traceattr.attribution.sequence_figures import GraphSequence, GraphSequences, NamedKernel
+from traceattr.attribution.spread import lower_median
 from traceattr.attribution.timeline import Ids, Places
 
 
@@ -129,7 +130,5 @@ def _most_frequent(nodes: _Nodes) -> _Nodes:
 
 
 def _median_ns(account: Account, at: Places) -> int:
-    """Return the median length of operations at some positions, one that occurs."""
-    durations = account.timeline.end_ns[at] - account.timeline.start_ns[at]
-    middle = (len(durations) - 1) // 2
-    return int(np.partition(durations, middle)[middle])
+    """Return the median length of operations at some positions."""
+    return lower_median(account.timeline.end_ns[at] - account.timeline.start_ns[at])

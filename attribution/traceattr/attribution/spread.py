@@ -1,9 +1,15 @@
-"""The spread of one figure over the rounds."""
+"""The spread of one figure over the rounds, and its median."""
 
 import numpy as np
 
 from traceattr.attribution.intervals import Times
 from traceattr.attribution.round_figures import Spread
+
+
+def lower_median(values_ns: Times) -> int:
+    """Return the median of some values, one that occurs: of two in the middle the lower."""
+    middle = (len(values_ns) - 1) // 2
+    return int(np.partition(values_ns, middle)[middle])
 
 
 def spread(values_ns: Times) -> Spread | None:
