@@ -296,8 +296,7 @@ def _identify(
             "INSERT INTO gpu VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", list(astuple(gpu))
         )
     for owner, gpu in identity.gpu_of.items():
-        row = [*astuple(owner), gpu.gpu_id, gpu.global_pid]
-        connection.execute("INSERT INTO _owner VALUES (?, ?, ?, ?, ?)", row)
+        connection.execute("INSERT INTO _owner VALUES (?, ?, ?, ?)", [*astuple(owner), gpu.gpu_id])
     return identity
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from traceattr.ingest.gpu_work.columns import Integers, is_known, null_of
 from traceattr.ingest.gpu_work.lookup import Lookup
 from traceattr.ingest.gpu_work.operations import GRAPH, Details, Operations
-from traceattr.ingest.gpu_work.placing import Placed
+from traceattr.ingest.gpu_work.placing import Placed, graph_of
 from traceattr.ingest.gpu_work.replays import GraphWork, number_replays
 
 Times = npt.NDArray[np.int64]
@@ -111,7 +111,7 @@ def _number(placed: Placed, unlinked: npt.NDArray[np.int64]) -> npt.NDArray[np.i
     Copies have no graphId column, so the graph is taken from the node for every kind.
     """
     node = placed.graph_node_id[unlinked].astype(np.int64)
-    of_node = (node >> 32) & (2**32 - 1)
+    of_node = graph_of(node)
     graph = np.where(of_node != 0, of_node, placed.graph_id[unlinked])
     return number_replays(
         GraphWork(graph, node, placed.start_ns[unlinked], placed.end_ns[unlinked])

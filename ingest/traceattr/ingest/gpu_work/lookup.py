@@ -3,7 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-Integers = npt.NDArray[np.integer]
+from traceattr.ingest.gpu_work.columns import Integers
+
 Positions = npt.NDArray[np.int32]
 
 MISSING = -1

@@ -39,6 +39,19 @@ _INT64: _Type = np.dtype(np.int64)
 _LEFT_OUT = -1
 _LOW_HALF = 2**32 - 1
 
+_STORED = {
+    "context_id": "contextId",
+    "stream_id": "streamId",
+    "correlation_id": "correlationId",
+    "graph_node_id": "graphNodeId",
+    "bytes": "bytes",
+    "copy_kind": "copyKind",
+}
+"""Where the export has what is taken as it is ..."""
+
+_NOT_ZERO = ("correlation_id", "graph_node_id")
+"""... and of what 0 stands for nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
@@ -115,15 +128,7 @@ _Places = npt.NDArray[np.int32]
 
 def _types(work: Sequence[Held]) -> dict[str, _Type]:
     """Return the type of each column, which holds what any table has."""
-    by_name = {
-        "context_id": "contextId",
-        "stream_id": "streamId",
-        "correlation_id": "correlationId",
-        "graph_node_id": "graphNodeId",
-        "bytes": "bytes",
-        "copy_kind": "copyKind",
-    }
-    types = {name: _widest_of(work, (stored,)) for name, stored in by_name.items()}
+    types = {name: _widest_of(work, (stored,)) for name, stored in _STORED.items()}
     # The upper half of a node that is not below zero.
     is_negative = any(_has_negative(held, "graphNodeId") for held in work)
     of_node = _INT64 if is_negative else _INT32
@@ -230,17 +235,9 @@ def _sort(columns: _Columns) -> _Places | None:
 
 
 def _rest(batch: _Batch, types: Mapping[str, _Type]) -> _Columns:
-    rows = batch.rows
-    columns = {
-        "context_id": integers(rows, "contextId"),
-        "stream_id": integers(rows, "streamId"),
-        "correlation_id": without(integers(rows, "correlationId"), 0),
-        "graph_id": _graphs(batch),
-        "graph_node_id": _or_nothing(batch, "graphNodeId"),
-        "bytes": _or_nothing(batch, "bytes"),
-        "copy_kind": _or_nothing(batch, "copyKind"),
-    }
-    columns["graph_node_id"] = without(columns["graph_node_id"], 0)
+    columns = {name: _or_nothing(batch, stored) for name, stored in _STORED.items()}
+    columns |= {name: without(columns[name], 0) for name in _NOT_ZERO}
+    columns["graph_id"] = _graphs(batch)
     return {name: converted(numbers, types[name]) for name, numbers in columns.items()}
 
 
@@ -261,5 +258,10 @@ def _graphs(batch: _Batch) -> Integers:
         other = converted(without(integers(batch.rows, "graphExecId"), 0), _INT64)
     else:
         node = converted(_or_nothing(batch, "graphNodeId"), _INT64)
-        other = without(np.where(is_known(node), (node >> 32) & _LOW_HALF, 0), 0)
+        other = without(np.where(is_known(node), graph_of(node), 0), 0)
     return np.where(is_known(stored), stored, other)
+
+
+def graph_of(node: Integers) -> Integers:
+    """Return the graph of each node: the high half of its number."""
+    return (node >> 32) & _LOW_HALF

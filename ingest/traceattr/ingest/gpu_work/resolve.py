@@ -62,8 +62,7 @@ def resolve(
         details: Whether ``gpu_op`` is wanted with all its columns; without, there is none.
     """
     gpus = identity.gpus
-    number = {gpu.gpu_id: at for at, gpu in enumerate(gpus)}
-    owners = {owner: number[gpu.gpu_id] for owner, gpu in identity.gpu_of.items()}
+    owners = {owner: gpu.gpu_id for owner, gpu in identity.gpu_of.items()}
     placed = place(work, owners, len(gpus), names)
     launches = {pid: _launches(connection, pid) for pid in {gpu.global_pid for gpu in gpus}}
     linked = for_each(

@@ -3,6 +3,5 @@ CREATE TABLE _owner (
     op_global_pid BIGINT,
     device_id BIGINT,
     context_id BIGINT,
-    gpu_id INTEGER,
-    global_pid BIGINT
+    gpu_id INTEGER
 );
